@@ -1,0 +1,12 @@
+#include "filters/window.h"
+
+#include <stdio.h>
+
+static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
+{
+    (void)request;
+    snprintf(why, GFI_WHY_BYTES, "is not written yet");
+    return false;
+}
+
+const gf_impl gfi_window_cuda_direct = { .name = "cuda-direct", .backend = GF_BACKEND_CUDA, .usable = usable };
