@@ -1,0 +1,162 @@
+/* What every kernel file may use of the device beyond plain C++.
+ *
+ * A test build compiles the same kernel files for the CPU. It defines GF_EMULATOR and its own twins
+ * of the first section (and of threadIdx, blockIdx, blockDim, gridDim, __syncthreads, uint2, uint4,
+ * float2, float4, make_*) before it includes a kernel file; so kernels use these names only. */
+#ifndef GF_DEVICE_CUH
+#define GF_DEVICE_CUH
+
+#include "kernels/gf_border.h"
+#include "kernels/gf_kargs.h"
+
+#ifndef GF_EMULATOR
+
+#define GF_DEVICE __device__ __forceinline__
+
+/* Define a kernel: its C name, the struct it takes, what the body calls that struct. The struct is
+ * read from constant memory. */
+#define GF_KERNEL(name, Args, a) extern "C" __global__ void name(const __grid_constant__ Args a)
+/* The same with the most threads a block and the least blocks a multiprocessor it is built for. */
+#define GF_KERNEL_BOUNDS(max_threads, min_blocks, name, Args, a)                                   \
+    extern "C" __global__ void __launch_bounds__(max_threads, min_blocks)                          \
+        name(const __grid_constant__ Args a)
+
+/* The block's dynamic shared memory as T *name; aligned to 16 bytes. */
+#define GF_SHARED(T, name)                                                                         \
+    extern __shared__ __align__(16) unsigned char gf_shared_memory[];                              \
+    T *const name = reinterpret_cast<T *>(gf_shared_memory)
+
+/* Warp exchange; all 32 lanes must take part. */
+template <class T> GF_DEVICE T gf_shfl(T v, int lane) { return __shfl_sync(~0u, v, lane); }
+template <class T> GF_DEVICE T gf_shfl_up(T v, int by) { return __shfl_up_sync(~0u, v, by); }
+template <class T> GF_DEVICE T gf_shfl_down(T v, int by) { return __shfl_down_sync(~0u, v, by); }
+template <class T> GF_DEVICE T gf_shfl_xor(T v, int mask) { return __shfl_xor_sync(~0u, v, mask); }
+GF_DEVICE unsigned gf_ballot(bool b) { return __ballot_sync(~0u, b); }
+
+/* Barrier that also tells whether any thread of the block had b. */
+GF_DEVICE bool gf_sync_or(bool b) { return __syncthreads_or(b) != 0; }
+
+/* Atomics on shared or device memory; they return the old value. */
+template <class T> GF_DEVICE T gf_atomic_add(T *p, T v) { return atomicAdd(p, v); }
+template <class T> GF_DEVICE T gf_atomic_min(T *p, T v) { return atomicMin(p, v); }
+template <class T> GF_DEVICE T gf_atomic_max(T *p, T v) { return atomicMax(p, v); }
+template <class T> GF_DEVICE T gf_atomic_or(T *p, T v) { return atomicOr(p, v); }
+
+/* Load through the read-only path: the kernel must not write that memory. */
+template <class T> GF_DEVICE T gf_ldg(const T *p) { return __ldg(p); }
+
+GF_DEVICE unsigned gf_float_bits(float v) { return __float_as_uint(v); }
+GF_DEVICE float gf_bits_float(unsigned v) { return __uint_as_float(v); }
+GF_DEVICE int gf_popc(unsigned v) { return __popc(v); }
+GF_DEVICE int gf_clz(unsigned v) { return __clz(static_cast<int>(v)); }
+
+#endif /* GF_EMULATOR */
+
+/* NaN and the infinities have all exponent bits set. */
+GF_DEVICE bool gf_not_finite(float v) { return (gf_float_bits(v) & 0x7f800000u) == 0x7f800000u; }
+
+/* Round half to even and saturate to 0 … top (255 or 65535); NaN gives 0. Adding 2^23 leaves the
+ * rounded value in the low bits, at the speed of an addition; a conversion instruction runs at a
+ * quarter of that. fmaxf drops a NaN. */
+GF_DEVICE unsigned gf_round_sat(float v, float top)
+{
+    return gf_float_bits(fminf(fmaxf(v, 0.0f), top) + 8388608.0f) & 0xffffu;
+}
+
+/* Load and store by element type, where the type is known at compile time. */
+GF_DEVICE float gf_get(const unsigned char *p) { return static_cast<float>(gf_ldg(p)); }
+GF_DEVICE float gf_get(const unsigned short *p) { return static_cast<float>(gf_ldg(p)); }
+GF_DEVICE float gf_get(const float *p) { return gf_ldg(p); }
+GF_DEVICE void gf_put(unsigned char *p, float v)
+{
+    *p = static_cast<unsigned char>(gf_round_sat(v, 255.0f));
+}
+GF_DEVICE void gf_put(unsigned short *p, float v)
+{
+    *p = static_cast<unsigned short>(gf_round_sat(v, 65535.0f));
+}
+GF_DEVICE void gf_put(float *p, float v) { *p = v; }
+
+/* Row y of an image as elements of T. */
+template <class T> GF_DEVICE T *gf_row(const gf_kimage &im, int y)
+{
+    return reinterpret_cast<T *>(static_cast<char *>(im.data) +
+                                 static_cast<long long>(y) * im.pitch);
+}
+
+/* Pixel of any type as float, and back; the type is the same for all threads. */
+GF_DEVICE float gf_load(const gf_kimage &im, int x, int y)
+{
+    if (im.pixel == GF_P_U8) return gf_get(gf_row<const unsigned char>(im, y) + x);
+    if (im.pixel == GF_P_U16) return gf_get(gf_row<const unsigned short>(im, y) + x);
+    return gf_get(gf_row<const float>(im, y) + x);
+}
+
+GF_DEVICE void gf_store(const gf_kimage &im, int x, int y, float v)
+{
+    if (im.pixel == GF_P_U8)
+        gf_put(gf_row<unsigned char>(im, y) + x, v);
+    else if (im.pixel == GF_P_U16)
+        gf_put(gf_row<unsigned short>(im, y) + x, v);
+    else
+        gf_put(gf_row<float>(im, y) + x, v);
+}
+
+/* Pixel at any distance from the image: folded by the border, or border_value outside. */
+GF_DEVICE float gf_load_border(const gf_kimage &im, int x, int y, int border, float border_value)
+{
+    x = gf_border_index(x, im.width, border);
+    y = gf_border_index(y, im.height, border);
+    return x < 0 || y < 0 ? border_value : gf_load(im, x, y);
+}
+
+/* Four values rounded into the bytes of a word, first lowest; two into its halves. */
+GF_DEVICE unsigned gf_pack_u8(float a, float b, float c, float d)
+{
+    return gf_round_sat(a, 255.0f) | gf_round_sat(b, 255.0f) << 8 | gf_round_sat(c, 255.0f) << 16 |
+           gf_round_sat(d, 255.0f) << 24;
+}
+
+GF_DEVICE unsigned gf_pack_u16(float a, float b)
+{
+    return gf_round_sat(a, 65535.0f) | gf_round_sat(b, 65535.0f) << 16;
+}
+
+/* Load or store four neighbouring pixels; x*bytes and the row must be aligned to four pixels
+ * (gf_aligned4 tells for a whole image). */
+GF_DEVICE bool gf_aligned4(const gf_kimage &im)
+{
+    const long long bytes = im.pixel == GF_P_U8 ? 4 : im.pixel == GF_P_U16 ? 8 : 16;
+    return ((reinterpret_cast<long long>(im.data) | im.pitch) & (bytes - 1)) == 0;
+}
+
+GF_DEVICE float4 gf_load4(const gf_kimage &im, int x, int y)
+{
+    if (im.pixel == GF_P_U8) {
+        const unsigned v =
+            gf_ldg(reinterpret_cast<const unsigned *>(gf_row<const unsigned char>(im, y) + x));
+        return make_float4(static_cast<float>(v & 255u), static_cast<float>(v >> 8 & 255u),
+                           static_cast<float>(v >> 16 & 255u), static_cast<float>(v >> 24));
+    }
+    if (im.pixel == GF_P_U16) {
+        const uint2 v =
+            gf_ldg(reinterpret_cast<const uint2 *>(gf_row<const unsigned short>(im, y) + x));
+        return make_float4(static_cast<float>(v.x & 0xffffu), static_cast<float>(v.x >> 16),
+                           static_cast<float>(v.y & 0xffffu), static_cast<float>(v.y >> 16));
+    }
+    return gf_ldg(reinterpret_cast<const float4 *>(gf_row<const float>(im, y) + x));
+}
+
+GF_DEVICE void gf_store4(const gf_kimage &im, int x, int y, float4 v)
+{
+    if (im.pixel == GF_P_U8)
+        *reinterpret_cast<unsigned *>(gf_row<unsigned char>(im, y) + x) =
+            gf_pack_u8(v.x, v.y, v.z, v.w);
+    else if (im.pixel == GF_P_U16)
+        *reinterpret_cast<uint2 *>(gf_row<unsigned short>(im, y) + x) =
+            make_uint2(gf_pack_u16(v.x, v.y), gf_pack_u16(v.z, v.w));
+    else
+        *reinterpret_cast<float4 *>(gf_row<float>(im, y) + x) = v;
+}
+
+#endif
