@@ -4,6 +4,8 @@
  * usage: test_golden FOLDER [FAILURES]
  * FOLDER holds manifest.txt; for every failure the actual pixels and the difference are written to
  * FAILURES as PFM. The program does not let Check fork: CUDA does not survive it. */
+#define _POSIX_C_SOURCE 200809L
+
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>

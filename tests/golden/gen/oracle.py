@@ -134,9 +134,11 @@ def abs_taps(term):
     return tuple(np.abs(t) for t in term) if isinstance(term, tuple) else np.abs(term)
 
 
-def abs_sum(term):
-    """Sum of |taps|."""
-    return math.prod(np.abs(t).sum() for t in term) if isinstance(term, tuple) else np.abs(term).sum()
+def abs_sum(*terms):
+    """Sum of |taps| of the one matrix that the terms add up to."""
+    if len(terms) == 1 and isinstance(terms[0], tuple):
+        return math.prod(np.abs(t).sum() for t in terms[0])
+    return np.abs(sum(np.outer(*t) if isinstance(t, tuple) else t for t in terms)).sum()
 
 
 def largest(x, w=None):
@@ -164,8 +166,7 @@ def weigh(x, w):
 
 def combine_sum(x, w, white, scale=1.0, offset=0.0):
     sums, errors, ambiguous = weigh(x, w)
-    taps = sum(abs_sum(t) for t in w.terms)
-    own = EPSILON * abs(scale) * taps * scale_of(x, w, white) + ROUND * abs(offset)
+    own = EPSILON * abs(scale) * abs_sum(*w.terms) * scale_of(x, w, white) + ROUND * abs(offset)
     return Result(scale * sum(sums) + offset, abs(scale) * sum(errors) + own, ambiguous)
 
 
@@ -185,7 +186,9 @@ def scale_of(x, w, white):
 def gaussian_taps(sigma, order, truncate, radius):
     """Taps to correlate with: the sampled normalised Gaussian, times the Hermite factor of its
     derivative, turned round."""
-    r = int(radius) if radius is not None and radius >= 0 else int(truncate * sigma + 0.5)
+    if sigma == 0:
+        return np.ones(1)
+    r = int(truncate * sigma + 0.5) if radius is None else int(radius)
     t = np.arange(-r, r + 1, dtype=float)
     g = np.exp(-0.5 * t * t / (sigma * sigma))
     g /= g.sum()
@@ -195,11 +198,11 @@ def gaussian_taps(sigma, order, truncate, radius):
 
 
 def gaussian_term(p, order_y, order_x, sigma=None):
-    sigma_x = sigma if sigma is not None else p.get("sigma-x") or p["sigma"]
-    sigma_y = sigma if sigma is not None else p.get("sigma-y") or p["sigma"]
+    if sigma is None:
+        sigma = p["sigma"]
     radius, truncate = p.get("radius"), p["truncate"]
-    return (gaussian_taps(sigma_y, order_y, truncate, radius),
-            gaussian_taps(sigma_x, order_x, truncate, radius))
+    return (gaussian_taps(p.get("sigma-y", sigma), order_y, truncate, radius),
+            gaussian_taps(p.get("sigma-x", sigma), order_x, truncate, radius))
 
 
 def gradient_window(derivative, smoothing, p):
@@ -220,8 +223,7 @@ def do_correlate(x, p, white, flip=False):
     k = p["kernel"]
     anchor = [k.shape[0] // 2, k.shape[1] // 2]
     for axis, key in ((0, "anchor-y"), (1, "anchor-x")):
-        if p.get(key) is not None:
-            anchor[axis] = int(p[key])
+        anchor[axis] = int(p.get(key, p.get("anchor", anchor[axis])))
     if flip:  # the anchor is a tap of the kernel as written, so it turns round with it
         k, anchor = k[::-1, ::-1], [n - 1 - a for n, a in zip(k.shape, anchor)]
     return combine_sum(x, window([k], p, tuple(anchor), p["mode"]), white, p["scale"], p["offset"])
@@ -237,7 +239,7 @@ def do_gaussian(x, p, white):
 
 
 def do_box(x, p, white):
-    size_x, size_y = (int(p.get(k) or p["size"]) for k in ("size-x", "size-y"))
+    size_x, size_y = (int(p.get(k, p["size"])) for k in ("size-x", "size-y"))
     return combine_sum(x, separable([1 / size_y] * size_y, [1 / size_x] * size_x, p), white)
 
 
@@ -270,9 +272,14 @@ def do_gradient(x, p, white):
 
 
 def do_dog(x, p, white):
-    a, b = (combine_sum(x, window([gaussian_term(p, 0, 0, p[s])], p), white)
-            for s in ("sigma1", "sigma2"))
-    return Result(a.value - b.value, a.err + b.err, a.ambiguous | b.ambiguous)
+    narrow, wide = (gaussian_term(p, 0, 0, p[s]) for s in ("sigma1", "sigma2"))
+    reach_px = max(len(narrow[0]), len(wide[0])) // 2
+
+    def widen(taps):
+        return np.pad(taps, reach_px - len(taps) // 2)
+
+    terms = [(widen(narrow[0]), widen(narrow[1])), (-widen(wide[0]), widen(wide[1]))]
+    return combine_sum(x, window(terms, p), white)
 
 
 def do_unsharp(x, p, white):
@@ -308,7 +315,7 @@ def do_scale(x, p, white):
 
 
 def do_invert(x, p, white):
-    return affine(x, -1.0, p.get("white") or white)
+    return affine(x, -1.0, p.get("white", white))
 
 
 def do_abs(x, p, white):
@@ -325,7 +332,7 @@ def monotone(x, f, own):
 
 
 def do_gamma(x, p, white):
-    w, g = p.get("white") or white, p["gamma"]
+    w, g = p.get("white", white), p["gamma"]
     with np.errstate(over="ignore"):
         out = monotone(x, lambda v: w * (np.maximum(v, 0) / w) ** g, 0.0)
     out.err += EPSILON * max(1.0, g) * largest(out.value)
@@ -333,12 +340,13 @@ def do_gamma(x, p, white):
 
 
 def do_clamp(x, p, white):
-    low, high = p["low"], white if p.get("high") is None else p["high"]
+    low, high = p["low"], p.get("high", p.get("white", white))
     return monotone(x, lambda v: np.clip(v, low, high), ROUND * max(abs(low), abs(high)))
 
 
 def do_threshold(x, p, white):
-    low, high, level = p["low"], white if p.get("high") is None else p["high"], p["value"]
+    white = p.get("white", white)
+    low, high, level = p["low"], p.get("high", white), p.get("value", white / 2)
     value = np.where(x.value > level, high, low).astype(float)
     value[np.isnan(x.value)] = np.nan
     unsure = (np.abs(x.value - level) <= x.err) & (x.err > 0)
@@ -348,7 +356,7 @@ def do_threshold(x, p, white):
 
 def do_normalize(x, p, white):
     out_low = p["out-low"]
-    out_high = p.get("white") or white if p.get("out-high") is None else p["out-high"]
+    out_high = p.get("out-high", p.get("white", white))
     numbers = x.value[~np.isnan(x.value)]
     value = np.full(x.value.shape, float(out_low))
     value[np.isnan(x.value)] = np.nan
@@ -385,7 +393,7 @@ FILTERS = {
     "correlate": (do_correlate, ("kernel",), KERNEL),
     "dog": (do_dog, ("sigma1", "sigma2"), {"sigma1": 1.0, "sigma2": 1.6, "truncate": 4.0}),
     "emboss": (do_emboss, ("angle", "strength"), {"angle": 45.0, "strength": 1.0}),
-    "gamma": (do_gamma, ("gamma",), {}),
+    "gamma": (do_gamma, ("gamma",), {"gamma": 1.0}),
     "gaussian": (do_gaussian, ("sigma",),
                  {"sigma": 1.5, "order-x": 0, "order-y": 0, "truncate": 4.0}),
     "gradient": (do_gradient, ("sigma",), {"sigma": 1.0, "truncate": 4.0}),

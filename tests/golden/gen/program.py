@@ -1,0 +1,74 @@
+"""Run a gpufilter binary on arrays."""
+
+import json
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import images
+
+TIMEOUT_SECONDS = 120
+# How much wider than the contract's the bounds are that the FFT paths state for themselves.
+FACTORS = {"fft": 8.0, "cuda-fft": 8.0}
+
+
+class Unusable(Exception):
+    """The implementation asked for cannot do this, or the backend is not here."""
+
+
+@dataclass
+class Program:
+    path: str
+    backend: str = "auto"
+    impl: str = None
+    work: str = None  # folder for pictures; its parts are removed after use
+
+    def command(self, *words):
+        return subprocess.run([self.path, *words], capture_output=True, timeout=TIMEOUT_SECONDS)
+
+    def run(self, chain, pictures, as_float=False):
+        """Filter named arrays with one chain. Return name → array, or name → message where the
+        program wrote no result; and the factor of the widest bound that a stage states."""
+        with tempfile.TemporaryDirectory(dir=self.work) as folder:
+            files = {}
+            for name, pixels in pictures.items():
+                files[name] = f"{name}.{'pfm' if pixels.dtype == 'float32' else 'pgm'}"
+                Path(folder, files[name]).write_bytes(images.encode(pixels))
+            message, told = self.call(chain, folder, files.values(), as_float)
+            results = {name: self.result(folder, file, as_float, message)
+                       for name, file in files.items()}
+            return results, self.factor(told)
+
+    def call(self, chain, folder, files, as_float):
+        words = ["run", "-q", "--json", "-f", chain, *(str(Path(folder, f)) for f in files),
+                 "-o", str(Path(folder, "out")), "--backend", self.backend]
+        if self.impl:
+            words += ["--impl", self.impl]
+        if as_float:
+            words += ["--format", "pfm"]
+        done = self.command(*words)
+        message = done.stderr.decode(errors="replace").strip()
+        if done.returncode and ("impl '" in message or done.returncode == 5):
+            raise Unusable(message)
+        return message or f"exit code {done.returncode}", done.stdout
+
+    @staticmethod
+    def factor(told):
+        pictures = json.loads(told)["pictures"] if told else []
+        stages = [stage["impl"] for p in pictures for stage in p.get("stages", ())]
+        return max((FACTORS.get(impl, 1.0) for impl in stages), default=1.0)
+
+    @staticmethod
+    def result(folder, file, as_float, message):
+        target = Path(folder, "out", file)
+        if as_float:
+            target = target.with_suffix(".pfm")
+        return images.decode(target.read_bytes()) if target.exists() else message
+
+    def filters(self):
+        """name → parameter sets, as the program lists them."""
+        done = self.command("list", "--json")
+        if done.returncode:
+            raise RuntimeError(done.stderr.decode(errors="replace"))
+        return json.loads(done.stdout)
