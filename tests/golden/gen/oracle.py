@@ -402,12 +402,12 @@ FILTERS = {
     "log": (do_log, ("sigma",), {"sigma": 1.5, "truncate": 4.0}),
     "normalize": (do_normalize, ("low-percent", "high-percent"),
                   {"low-percent": 0.0, "high-percent": 100.0, "out-low": 0.0}),
-    "prewitt": (do_prewitt, ("direction",), EDGE),
+    "prewitt": (do_prewitt, (), EDGE),
     "scale": (do_scale, ("factor", "offset"), {"factor": 1.0, "offset": 0.0}),
-    "scharr": (do_scharr, ("direction",), EDGE),
-    "sobel": (do_sobel, ("size", "direction"), {"size": 3, **EDGE}),
+    "scharr": (do_scharr, (), EDGE),
+    "sobel": (do_sobel, ("size",), {"size": 3, **EDGE}),
     "threshold": (do_threshold, ("value",), {"low": 0.0}),
-    "unsharp": (do_unsharp, ("sigma", "amount"),
+    "unsharp": (do_unsharp, ("sigma", "amount", "threshold"),
                 {"sigma": 1.5, "amount": 1.0, "threshold": 0.0, "truncate": 4.0}),
 }
 

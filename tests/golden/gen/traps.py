@@ -84,13 +84,13 @@ def sobel_step():
         for rows, answer in zip((up, down), both):
             for pixel in TYPES:
                 floats = np.array([answer] * 4, float)
-                yield f"sobel=3:x:border={border}", array(rows, pixel), floats, True
-            yield (f"sobel=3:x:border={border}", array(rows, "u8"), np.clip(floats, 0, 255), False)
-            yield (f"sobel=3:y:border={border}", array(rows, "u8").T, floats.T, True)
+                yield f"sobel:direction=x:border={border}", array(rows, pixel), floats, True
+            yield (f"sobel:direction=x:border={border}", array(rows, "u8"), np.clip(floats, 0, 255), False)
+            yield (f"sobel:direction=y:border={border}", array(rows, "u8").T, floats.T, True)
     # With zeros outside the first and the last row see half the step: 3/4 of it.
     for rows, answer in ((up, [0, 1020, 1020, -1020]), (down, [1020, -1020, -1020, 0])):
         weights = np.array([[0.75], [1], [1], [0.75]])
-        yield "sobel=3:x:border=constant", array(rows, "u8"), weights * np.array([answer]), True
+        yield "sobel:direction=x:border=constant", array(rows, "u8"), weights * np.array([answer]), True
 
 
 def sobel_7():
