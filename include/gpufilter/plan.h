@@ -17,6 +17,7 @@ typedef struct gf_plan_params {
     const char *impl;      /* implementation for every stage that has one of this name */
     gf_memory memory;      /* where src and dst will usually be; the cost model counts transfers */
     void *cuda_stream;     /* a cudaStream_t of the caller's to run on; NULL: the plan's own */
+    unsigned expected_runs; /* how many runs share the start of CUDA; 0: 1 */
 } gf_plan_params;
 
 /* Prepare a graph for images of a size and pixel type.

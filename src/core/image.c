@@ -58,8 +58,9 @@ gf_status gfi_view_check(const gf_view *view, const char *name)
         return gfi_fail(GF_ERROR_INVALID, "%s: %d rows of %zu bytes cannot be addressed", name,
                         (int)view->height, view->pitch_bytes);
     if ((uintptr_t)view->data % bytes || view->pitch_bytes % bytes)
-        return gfi_fail(GF_ERROR_INVALID, "%s: data or pitch is not a multiple of the pixel's %zu bytes",
-                        name, bytes);
+        return gfi_fail(GF_ERROR_INVALID,
+                        "%s: data or pitch is not a multiple of the pixel's %zu bytes", name,
+                        bytes);
     if (view->memory != GF_MEMORY_HOST && view->memory != GF_MEMORY_CUDA)
         return gfi_fail(GF_ERROR_INVALID, "%s: memory %d is not host or CUDA", name,
                         (int)view->memory);
@@ -69,10 +70,20 @@ gf_status gfi_view_check(const gf_view *view, const char *name)
 bool gfi_views_overlap(const gf_view *a, const gf_view *b)
 {
     if (a->memory != b->memory) return false;
-    uintptr_t a0 = (uintptr_t)a->data, b0 = (uintptr_t)b->data;
-    uintptr_t a1 = a0 + (size_t)(a->height - 1) * a->pitch_bytes + (size_t)a->width * gf_pixel_bytes(a->pixel);
-    uintptr_t b1 = b0 + (size_t)(b->height - 1) * b->pitch_bytes + (size_t)b->width * gf_pixel_bytes(b->pixel);
-    return a0 < b1 && b0 < a1;
+    const intptr_t a0 = (intptr_t)a->data, b0 = (intptr_t)b->data;
+    const intptr_t a_row = (intptr_t)((size_t)a->width * gf_pixel_bytes(a->pixel));
+    const intptr_t b_row = (intptr_t)((size_t)b->width * gf_pixel_bytes(b->pixel));
+    const intptr_t pitch = (intptr_t)a->pitch_bytes;
+    if (b0 >= a0 + (a->height - 1) * pitch + a_row) return false;
+    if (a0 >= b0 + (b->height - 1) * (intptr_t)b->pitch_bytes + b_row) return false;
+    if (a->pitch_bytes != b->pitch_bytes) return true;
+    /* two rectangles of one larger image: b begins dy rows down and dx bytes right of a; seen the
+     * other way round the row's end, dx - pitch right of it one row further down */
+    intptr_t dy = (b0 - a0) / pitch, dx = (b0 - a0) % pitch;
+    if (dx < 0) dx += pitch, dy--;
+    bool right = dx < a_row && dy < a->height && -dy < b->height;
+    bool left = dx - pitch + b_row > 0 && dy + 1 < a->height && -(dy + 1) < b->height;
+    return right || left;
 }
 
 gf_status gfi_image_adopt(const gf_view *view, void (*release)(void *user, void *data), void *user,

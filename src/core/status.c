@@ -36,10 +36,7 @@ gf_status gfi_fail(gf_status status, const char *fmt, ...)
     return status;
 }
 
-gf_status gfi_fail_text(gf_status status, const char *text)
-{
-    return gfi_fail(status, "%s", text);
-}
+gf_status gfi_fail_text(gf_status status, const char *text) { return gfi_fail(status, "%s", text); }
 
 gf_status gfi_prepend(gf_status status, const char *fmt, ...)
 {

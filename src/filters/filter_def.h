@@ -2,6 +2,7 @@
 #ifndef GFI_FILTER_DEF_H
 #define GFI_FILTER_DEF_H
 
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 
@@ -32,7 +33,8 @@ typedef struct gf_param {
 
 #define GFI_NO_MIN (-INFINITY)
 #define GFI_NO_MAX INFINITY
-#define GFI_UNSET NAN
+#define GFI_UNSET NAN         /* default_value of a parameter that stays unset … */
+#define GFI_UNSET_INT INT_MIN /* … and what an INT field then holds; a FLOAT field holds NaN */
 
 /* offsetof with a compile-time check of the field's type. */
 #define GFI_FIELD(T, field, type)                                                                  \
@@ -90,7 +92,7 @@ typedef struct gf_impl {
 typedef enum gfi_scope { GFI_SCOPE_POINT, GFI_SCOPE_WINDOW, GFI_SCOPE_IMAGE } gfi_scope;
 
 struct gf_filter_def {
-    gf_filter_info info; /* n_params is filled by GFI_DEF_PARAMS */
+    gf_filter_info info; /* first: the public pointer is cast to the def */
     const gf_param *params;
     size_t params_bytes; /* size of the parameter struct */
     gfi_scope scope;
@@ -109,8 +111,6 @@ struct gf_filter_def {
     const gf_impl *const *impls; /* [0] is the reference; NULL-terminated; order breaks cost ties */
 };
 
-#define GFI_DEF_PARAMS(T, table)                                                                   \
-    .params = (table), .params_bytes = sizeof(T)
 #define GFI_N_PARAMS(table) (sizeof(table) / sizeof *(table))
 
 /* ---- rows that many filters share --------------------------------------------------------- */
@@ -124,5 +124,16 @@ extern const int gfi_border_values[];
              "mirror", 0, "How pixels outside the image are made."),                               \
         GFI_FLOAT(T, border_value, "border-value", "levels", GFI_NO_MIN, GFI_NO_MAX, 0, "0", 0,    \
                   "Value outside the image for border=constant.")
+
+/* Filters that speak of white take the chain's level unless told otherwise. */
+#define GFI_WHITE(T)                                                                               \
+    GFI_FLOAT(T, white, "white", "levels", 0, GFI_NO_MAX, GFI_UNSET, "the chain's",                \
+              GF_PARAM_OPTIONAL | GF_PARAM_MIN_OPEN, "White level: 255, 65535 or 1 by the input's pixel type.")
+
+/* The first that is set (not NaN), else the last. */
+static inline double gfi_first_set(double a, double b, double c)
+{
+    return !isnan(a) ? a : !isnan(b) ? b : c;
+}
 
 #endif

@@ -21,6 +21,9 @@ typedef struct gfi_point {
 extern const gf_impl *const gfi_point_impls[];
 extern const gf_impl gfi_point_ref, gfi_point_cpu, gfi_point_cuda;
 
+/* The tolerance of point filters: 2^-20 of the result's scale, nothing for abs. */
+double gfi_point_tolerance(const gfi_request *request, double max_abs);
+
 /* Largest finite float <= v: x > v and x > gfi_float_below(v) agree for every float x. */
 float gfi_float_below(double v);
 

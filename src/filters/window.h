@@ -47,6 +47,9 @@ void gfi_window_destroy(gfi_window **window);
  * from the terms when combine allows it and kw*kh is small enough (<= 65536 taps), sums |taps|. */
 gf_status gfi_window_finish(gfi_window *window);
 
+/* What filters end with: set the border and finish; on failure destroys the window. window is *out. */
+gf_status gfi_window_complete(gfi_window *window, gf_border border, double border_value, gfi_window **out);
+
 /* The implementations that all window filters list: ref, direct, sep, fft, cuda-direct, cuda-sep,
  * cuda-fft, cuda-any. */
 extern const gf_impl *const gfi_window_impls[];

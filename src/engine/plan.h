@@ -1,0 +1,40 @@
+/* The plan's inside. plan.c makes it, plan_run.c runs it. */
+#ifndef GFI_ENGINE_PLAN_H
+#define GFI_ENGINE_PLAN_H
+
+#include <stdatomic.h>
+
+#include <gpufilter/plan.h>
+
+#include "engine/graph.h"
+#include "engine/select.h"
+
+typedef struct gfi_plan_stage {
+    gfi_request request;
+    struct gfi_window *window; /* owned; request.window points here */
+    gfi_rival rivals[GFI_MAX_RIVALS];
+    int n_rivals;
+    const gfi_rival *chosen;
+    void *state;
+    gf_view result; /* where it writes, in the plan's scratch; data NULL for the last stage */
+    char variant[160];
+} gfi_plan_stage;
+
+struct gf_plan {
+    gf_context *context;
+    gf_graph *graph; /* own copy: requests point into its parameters */
+    gf_image_desc in, out;
+    gf_plan_params params;
+    gf_backend backend;
+    int n_stages;
+    gfi_plan_stage *stages;
+    void *scratch[2]; /* results of the stages but the last, alternating; host or device */
+    size_t scratch_bytes[2];
+    gfi_queue *queue;               /* CUDA */
+    gf_view device_src, device_dst; /* CUDA, made when host images come */
+    atomic_flag busy;
+    gf_timings timings;
+    bool marks_set; /* CUDA: times of the last run are still in the queue's marks */
+};
+
+#endif

@@ -1,0 +1,50 @@
+#include "engine/select.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int gfi_judge(const gfi_request *request, gf_backend backend, gfi_rival rivals[GFI_MAX_RIVALS])
+{
+    int n = 0;
+    for (const gf_impl *const *p = request->def->impls; *p && n < GFI_MAX_RIVALS; p++) {
+        const gf_impl *impl = *p;
+        if (backend != GF_BACKEND_AUTO && impl->backend != backend) continue;
+        gfi_rival *rival = &rivals[n++];
+        *rival = (gfi_rival){ .impl = impl, .cost_ns = NAN };
+        rival->usable = !impl->usable || impl->usable(request, rival->why);
+        if (rival->usable) rival->cost_ns = impl->cost_ns ? impl->cost_ns(request) : INFINITY;
+    }
+    return n;
+}
+
+static const gfi_rival *choose_forced(const gfi_rival *rivals, int n, const char *forced)
+{
+    for (int i = 0; i < n; i++) {
+        if (strcmp(rivals[i].impl->name, forced)) continue;
+        if (rivals[i].usable) return &rivals[i];
+        gfi_fail(GF_ERROR_UNSUPPORTED, "impl '%s': %s", forced, rivals[i].why);
+        return NULL;
+    }
+    gfi_fail(GF_ERROR_UNSUPPORTED, "impl '%s': not on this backend", forced);
+    return NULL;
+}
+
+const gfi_rival *gfi_choose(const gfi_rival *rivals, int n, gf_backend backend, const char *forced)
+{
+    if (forced) return choose_forced(rivals, n, forced);
+    const gfi_rival *best = NULL;
+    for (int i = 0; i < n; i++) {
+        const gfi_rival *r = &rivals[i];
+        if (!r->usable || r->impl->backend != backend) continue;
+        /* the reference has no cost: anything else comes before it */
+        if (!best || r->cost_ns < best->cost_ns) best = r;
+    }
+    if (!best) {
+        const char *why = "none exists";
+        for (int i = 0; i < n; i++)
+            if (rivals[i].impl->backend == backend && rivals[i].why[0]) why = rivals[i].why;
+        gfi_fail(GF_ERROR_UNSUPPORTED, "no usable implementation on backend %s: %s",
+                 gf_backend_name(backend), why);
+    }
+    return best;
+}

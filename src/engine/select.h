@@ -1,0 +1,25 @@
+/* Which implementation runs a stage. */
+#ifndef GFI_ENGINE_SELECT_H
+#define GFI_ENGINE_SELECT_H
+
+#include "filters/filter_def.h"
+
+enum { GFI_MAX_RIVALS = 12 };
+
+/* An implementation as it was judged for a request. */
+typedef struct gfi_rival {
+    const gf_impl *impl;
+    bool usable;
+    double cost_ns;
+    char why[GFI_WHY_BYTES];
+} gfi_rival;
+
+/* Judge all implementations of the request's filter that belong to a backend (AUTO: all). Returns
+ * their number. */
+int gfi_judge(const gfi_request *request, gf_backend backend, gfi_rival rivals[GFI_MAX_RIVALS]);
+
+/* The cheapest usable rival, the first on a tie; the reference is taken only when forced, by name.
+ * forced NULL: free choice. NULL with the error recorded when there is none. */
+const gfi_rival *gfi_choose(const gfi_rival *rivals, int n, gf_backend backend, const char *forced);
+
+#endif
