@@ -1,0 +1,23 @@
+/* What several commands need before they can run a filter: chain text, graph, context. */
+#ifndef CLI_SETUP_H
+#define CLI_SETUP_H
+
+#include "args.h"
+
+/* Write the chain of a filter command, "gaussian:sigma=2", with every value escaped. NULL without
+ * memory; free() it. */
+char *setup_chain_text(const cli_args *args);
+
+/* Parse the chain that the arguments name; all parameters are checked. */
+cli_exit setup_graph(const char *chain, const char *hint, gf_graph **out);
+
+/* Check that --impl names an implementation of a stage, and one that this machine can run. */
+cli_exit setup_check_impl(const cli_args *args, const gf_graph *graph);
+
+/* Create the context. log must outlive it. */
+cli_exit setup_context(const cli_args *args, cli_log *log, gf_context **out);
+
+/* The exit code of a plan that could not be made. */
+cli_exit setup_plan_exit(const cli_args *args, gf_status status);
+
+#endif
