@@ -29,7 +29,8 @@ typedef struct gfi_window {
     int ax, ay; /* position in it that falls on the output pixel; any value for valid and full */
     int n_terms;                   /* separable terms: 1 or 2; 0: not separable, only `full` */
     gfi_term term[GFI_MAX_TERMS];
-    double *full; /* kh rows of kw taps; NULL when combine is MAGNITUDE with 2 terms, or not built */
+    double *full; /* kh rows of kw taps; NULL with 2 terms (A_0 and A_1 are summed apart, so that Inf
+                     gives the same on every path), or when not built */
     gfi_combine combine;
     double scale, offset, amount, threshold;
     gf_border border;
@@ -44,7 +45,7 @@ gf_status gfi_window_create(int kw, int kh, int n_terms, gfi_window **out);
 void gfi_window_destroy(gfi_window **window);
 
 /* Complete a window whose taps are filled in: finds rank 1 when only full is given, builds full
- * from the terms when combine allows it and kw*kh is small enough (<= 65536 taps), sums |taps|. */
+ * from a single term when kw*kh is small enough (<= 65536 taps), sums |taps|. */
 gf_status gfi_window_finish(gfi_window *window);
 
 /* What filters end with: set the border and finish; on failure destroys the window. window is *out. */

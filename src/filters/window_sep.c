@@ -1,12 +1,116 @@
+/* Separable sums: each source row is filtered once, the columns of filtered rows are summed. */
 #include "filters/window.h"
 
 #include <stdio.h>
 
+#include "core/alloc.h"
+#include "filters/window_cpu.h"
+
+typedef struct sep {
+    int kw, kh, n_terms;
+    struct {
+        float *row, *col;
+    } term[GFI_MAX_TERMS];
+    gfi_sweep *sweep;
+} sep;
+
+static void fill(const void *state, int term, const float *line, float *row, int n)
+{
+    const sep *s = state;
+    gfi_sum_rows(&line, s->term[term].row, s->kw, 1, row, n);
+}
+
+static void sum(const void *state, int term, const float *const *rows, float *const *out, int n)
+{
+    const sep *s = state;
+    gfi_sum_columns(rows, s->term[term].col, s->kh, out, n);
+}
+
+static const gfi_sweep_kind kind = { .rows_at_once = GFI_COLUMN_ROWS, .fill = fill, .sum = sum };
+
 static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
 {
-    (void)request;
-    snprintf(why, GFI_WHY_BYTES, "is not written yet");
+    const gfi_window *w = request->window;
+    if (w->force_direct || w->force_fft)
+        snprintf(why, GFI_WHY_BYTES, "method=%s was asked for", w->force_fft ? "fft" : "direct");
+    else if (w->n_terms == 0)
+        snprintf(why, GFI_WHY_BYTES, "the kernel is not separable");
+    else
+        return true;
     return false;
 }
 
-const gf_impl gfi_window_sep = { .name = "sep", .backend = GF_BACKEND_CPU, .usable = usable };
+static double cost_ns(const gfi_request *request)
+{
+    const gfi_window *w = request->window;
+    return gfi_cpu_cost_ns(request, (double)w->n_terms * w->kw, GFI_NS_PER_ROW_TAP) +
+           gfi_cpu_cost_ns(request, (double)w->n_terms * w->kh, GFI_NS_PER_COLUMN_TAP);
+}
+
+static void destroy(const gfi_request *request, void *state)
+{
+    (void)request;
+    sep *s = state;
+    if (!s) return;
+    gfi_sweep_destroy(&s->sweep);
+    for (int t = 0; t < GFI_MAX_TERMS; t++) {
+        gfi_free(s->term[t].row);
+        gfi_free(s->term[t].col);
+    }
+    gfi_free(s);
+}
+
+static gf_status prepare(const gfi_request *request, void **state)
+{
+    const gfi_window *w = request->window;
+    sep *s = gfi_alloc_zero(1, sizeof *s, "sep");
+    if (!s) return GF_ERROR_NO_MEMORY;
+    s->kw = w->kw;
+    s->kh = w->kh;
+    s->n_terms = w->n_terms;
+    gf_status status = GF_OK;
+    for (int t = 0; t < w->n_terms; t++) {
+        s->term[t].row = gfi_float_taps(w->term[t].row, (size_t)w->kw);
+        s->term[t].col = gfi_float_taps(w->term[t].col, (size_t)w->kh);
+        if (!s->term[t].row || !s->term[t].col) status = GF_ERROR_NO_MEMORY;
+    }
+    if (status == GF_OK) status = gfi_sweep_create(request, &kind, w->n_terms, s, &s->sweep);
+    if (status == GF_OK)
+        *state = s;
+    else
+        destroy(request, s);
+    return status;
+}
+
+static gf_status run(const gfi_request *request, void *state, const gf_view *src,
+                     const gf_view *dst)
+{
+    (void)request;
+    sep *s = state;
+    gfi_sweep_run(s->sweep, src, dst);
+    return GF_OK;
+}
+
+static size_t memory_bytes(const void *state)
+{
+    const sep *s = state;
+    return sizeof *s + (size_t)s->n_terms * ((size_t)s->kw + (size_t)s->kh) * sizeof(float) +
+           gfi_sweep_bytes(s->sweep);
+}
+
+static void describe(const void *state, char *out, size_t n_bytes)
+{
+    gfi_sweep_describe(((const sep *)state)->sweep, out, n_bytes);
+}
+
+const gf_impl gfi_window_sep = {
+    .name = "sep",
+    .backend = GF_BACKEND_CPU,
+    .usable = usable,
+    .cost_ns = cost_ns,
+    .prepare = prepare,
+    .run = run,
+    .destroy = destroy,
+    .memory_bytes = memory_bytes,
+    .describe = describe,
+};
