@@ -20,4 +20,126 @@ typedef struct gf_kimage {
 } gf_kimage;
 GF_SAME_SIZE(gf_kimage, 32);
 
+/* Point filters: dst = f(src); op is a gfi_point_op. */
+typedef struct gf_point_args {
+    gf_kimage src, dst;
+    int op;
+    float a, b, c;
+} gf_point_args;
+GF_SAME_SIZE(gf_point_args, 80);
+
+/* Order statistics of an image, and normalising by them. The state lives in device memory and is all
+ * zeros before an image is looked at. Ranks are found by radix select on 32-bit keys that sort as
+ * the pixels do, a few leading bits a pass; targets that share the bits known so far share a slot. */
+enum { GF_RANGE_TARGETS = 4, GF_RANGE_BINS = 2048, GF_RANGE_PASSES = 3, GF_RANGE_PICK_THREADS = 256 };
+
+typedef struct gf_range_state {
+    unsigned long long n;                      /* pixels that are numbers */
+    unsigned long long rank[GF_RANGE_TARGETS]; /* of each target among the pixels of its slot */
+    unsigned prefix[GF_RANGE_TARGETS];         /* leading key bits of each slot, the rest 0 */
+    int slot[GF_RANGE_TARGETS];                /* of each target */
+    int n_slots;
+    unsigned max_key, inverted_min_key;        /* 0 while no number was seen */
+    int unused;
+    double fraction[2];                        /* between targets 0 and 1, and 2 and 3 */
+    double lo, hi;                             /* the result, NaN when there is no number */
+    float lo_high, lo_low, factor;             /* lo as a sum, and out range / range */
+    int mode;                                  /* one of those below */
+    unsigned long long histogram[GF_RANGE_PASSES][GF_RANGE_TARGETS][GF_RANGE_BINS];
+} gf_range_state;
+
+/* How pixels are mapped: not at all, in float, or in double where floats would overflow. */
+enum { GF_RANGE_FLAT = 1, GF_RANGE_FLOAT = 2, GF_RANGE_DOUBLE = 3 };
+
+/* Shared memory of gf_range_pick. */
+typedef struct gf_range_pick_memory {
+    unsigned long long sums[GF_RANGE_PICK_THREADS]; /* of each thread's bins, then running sums */
+    unsigned long long rank[GF_RANGE_TARGETS];
+    unsigned prefix[GF_RANGE_TARGETS];
+} gf_range_pick_memory;
+
+typedef struct gf_range_args {
+    gf_kimage src, dst;    /* dst: normalising only */
+    gf_range_state *state;
+    double q[2];           /* quantiles, 0 to 1 */
+    double out_low, out_high;
+    int pass, last;        /* last: there is no pass after this one */
+} gf_range_args;
+GF_SAME_SIZE(gf_range_args, 112);
+
+/* ---- windows: kernels/direct.cu, sep.cu, any.cu ------------------------------------------- */
+
+/* How a window's sums become a pixel: see gfi_window. */
+typedef struct gf_kcombine {
+    int combine; /* value of gfi_combine */
+    float scale, offset, amount, threshold;
+    int unused;
+} gf_kcombine;
+GF_SAME_SIZE(gf_kcombine, 24);
+
+/* The 2-D kernels. Rows of the tile in shared memory hold tile_groups groups of four floats. */
+enum { GF_DIRECT_TAPS = 961 };
+typedef struct gf_direct_args {
+    gf_kimage src, dst;
+    const float *more; /* all taps, in device memory, when there are more than GF_DIRECT_TAPS */
+    int kw, kh, ax, ay, border;
+    float border_value, scale, offset;
+    int rows; /* output rows of a block; the run-time-size kernel has its own */
+    int tile_groups;
+    unsigned tile_groups_inverse; /* 2^32 / tile_groups + 1 */
+    int unused;
+    float taps[GF_DIRECT_TAPS + 3]; /* kh rows of kw */
+} gf_direct_args;
+GF_SAME_SIZE(gf_direct_args, 120 + 4 * (GF_DIRECT_TAPS + 3));
+
+/* The fused separable kernel. A block walks down a strip, GF_SEP_ROWS rows a step. */
+enum { GF_SEP_TAPS = 512, GF_SEP_ROWS = 16 };
+typedef struct gf_sep_args {
+    gf_kimage src, dst;
+    gf_kcombine combine;
+    int n_terms, kw, kh, ax, ay, border;
+    float border_value;
+    int strip; /* output columns of a block, a multiple of 8 */
+    int rows;  /* output rows of a block */
+    int lag;   /* kh - 1 rounded up to a multiple of 8: rows the results stay behind the input */
+    int tile_groups;
+    unsigned tile_groups_inverse; /* 2^32 / tile_groups + 1 */
+    int tile_pitch, ring_pitch;   /* floats */
+    float row[2][GF_SEP_TAPS], col[2][GF_SEP_TAPS];
+} gf_sep_args;
+GF_SAME_SIZE(gf_sep_args, 144 + 4 * 4 * GF_SEP_TAPS);
+
+/* The kernels for windows of any size; taps and scratch are in device memory. */
+typedef struct gf_any_args {
+    gf_kimage src, dst;         /* row pass: dst is the scratch image */
+    gf_kimage own;              /* column pass: the window's source, for UNSHARP */
+    const float *taps, *taps_b; /* of the terms, or kh rows of kw; taps_b NULL: one term */
+    const float *src_b;         /* column pass: second term's scratch image, laid out as src */
+    gf_kcombine combine;
+    int kw, kh, ax, ay, border;
+    float border_value, outside_a, outside_b; /* column pass: a row filtered outside the image */
+} gf_any_args;
+GF_SAME_SIZE(gf_any_args, 176);
+
+/* ---- convolution by FFT: kernels/fft.cu --------------------------------------------------- */
+
+/* Overlap-save. Tile t of n x n pixels makes step_x x step_y output pixels, from column
+ * (t % tiles_x) * step_x and row (t / tiles_x) * step_y; its input begins origin_x columns and
+ * origin_y rows before them. A batch holds the tiles from first_tile on. */
+typedef struct gf_fft_args {
+    gf_kimage src, dst;
+    float *real;            /* batch tiles of n rows of n floats */
+    float *spectrum;        /* batch spectra of n rows of n/2+1 pairs */
+    const float *transform; /* spectrum of the taps, divided by n*n */
+    const float *taps;      /* kh rows of kw */
+    int *wild;              /* for each tile of the batch, whether it holds pixels no FFT may see; or NULL */
+    int n, batch, first_tile, tiles_x, tiles, step_x, step_y;
+    int origin_x, origin_y, shift; /* the taps begin at column `shift` of the tile, row 0 */
+    int kw, kh, border;
+    float border_value, scale, offset;
+    float limit; /* pixels of this size or more, and NaN, are not let into the FFT */
+    int unused;
+} gf_fft_args;
+GF_SAME_SIZE(gf_fft_args, 176);
+
 #endif
