@@ -1,12 +1,48 @@
 #include "filters/point.h"
 
-#include <stdio.h>
+#include "filters/kimage.h"
+#include "filters/pixelwise.h"
 
-static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
+/* The kernel to run; it belongs to the device. */
+static gf_status prepare(const gfi_request *request, void **state)
 {
-    (void)request;
-    snprintf(why, GFI_WHY_BYTES, "is not written yet");
-    return false;
+    gfi_point point;
+    request->def->point(request->params, request->white, &point);
+    const gfi_kernel *kernel;
+    GFI_TRY(gfi_kernel_find(gfi_queue_device(request->queue),
+                            point.op == GFI_POINT_GAMMA ? "gf_gamma" : "gf_point", &kernel));
+    *state = (void *)kernel;
+    return GF_OK;
 }
 
-const gf_impl gfi_point_cuda = { .name = "cuda-point", .backend = GF_BACKEND_CUDA, .usable = usable };
+static gf_status run(const gfi_request *request, void *state, const gf_view *src,
+                     const gf_view *dst)
+{
+    enum { BLOCKS_PER_SM = 16 };
+    gfi_point point;
+    request->def->point(request->params, request->white, &point);
+    const gf_point_args args = { .src = gfi_kimage(src),
+                                 .dst = gfi_kimage(dst),
+                                 .op = (int)point.op,
+                                 .a = (float)point.a,
+                                 .b = (float)point.b,
+                                 .c = gfi_float_below(point.c) };
+    const size_t in = gf_pixel_bytes(src->pixel), out = gf_pixel_bytes(dst->pixel);
+    gfi_launch launch = gfi_pixelwise_launch(request->facts, dst->width, dst->height,
+                                             in > out ? in : out, BLOCKS_PER_SM);
+    launch.args = &args;
+    launch.args_bytes = sizeof args;
+    return gfi_kernel_launch(request->queue, state, &launch);
+}
+
+static double cost_ns(const gfi_request *request)
+{
+    return gfi_pixelwise_cost_ns(
+        request, gf_pixel_bytes(request->in.pixel) + gf_pixel_bytes(request->out.pixel), 1);
+}
+
+const gf_impl gfi_point_cuda = { .name = "cuda-point",
+                                 .backend = GF_BACKEND_CUDA,
+                                 .cost_ns = cost_ns,
+                                 .prepare = prepare,
+                                 .run = run };
