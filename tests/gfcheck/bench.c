@@ -99,7 +99,7 @@ static gf_status measure(const gfi_request *request, const gf_impl *impl, const 
     if (status == GF_OK && impl->prepare) status = impl->prepare(request, &j.state);
     if (status == GF_OK) {
         status = median(&j, &ns);
-        if (impl->destroy) impl->destroy(request, j.state);
+        if (j.state && impl->destroy) impl->destroy(request, j.state);
     }
     for (int i = 0; i < j.n_buffers; i++) {
         gfc_buffer_destroy(&j.src[i]);

@@ -12,9 +12,39 @@ static int n_cases(const gf_filter_def *def)
     return n;
 }
 
+static bool is_border(const gf_param_info *info)
+{
+    return strcmp(info->name, "border") == 0 || strcmp(info->name, "border-value") == 0;
+}
+
+/* The index-th end of a range: *which parameter, and whether it is the maximum. False past the
+ * last. */
+static bool range_end(const gf_filter_def *def, int index, size_t *which, bool *max)
+{
+    for (size_t i = 0; i < def->info.n_params; i++) {
+        const gf_param_info *info = &def->params[i].info;
+        bool number = info->type == GF_PARAM_FLOAT || info->type == GF_PARAM_INT;
+        for (int end = 0; end < 2 && number && !is_border(info); end++) {
+            if (!isfinite(end ? info->max : info->min) || index-- > 0) continue;
+            *which = i, *max = end;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int n_ends(const gf_filter_def *def)
+{
+    int n = 0;
+    size_t which;
+    bool max;
+    while (range_end(def, n, &which, &max)) n++;
+    return n;
+}
+
 int gfc_param_sets(const gf_filter_def *def)
 {
-    return 1 + n_cases(def) + 2 * (int)def->info.n_params + RANDOM_SETS;
+    return 1 + n_cases(def) + n_ends(def) + RANDOM_SETS;
 }
 
 static void append(char text[GFC_TEXT], const char *name, const char *value)
@@ -26,7 +56,7 @@ static void append(char text[GFC_TEXT], const char *name, const char *value)
 static void append_number(char text[GFC_TEXT], const char *name, double value)
 {
     char number[40];
-    snprintf(number, sizeof number, "%.9g", value);
+    snprintf(number, sizeof number, "%.10g", value);
     append(text, name, number);
 }
 
@@ -95,11 +125,6 @@ static void append_random(char text[GFC_TEXT], const gf_param_info *info, uint64
         append_number(text, info->name, inside(info, random));
 }
 
-static bool is_border(const gf_param_info *info)
-{
-    return strcmp(info->name, "border") == 0 || strcmp(info->name, "border-value") == 0;
-}
-
 static void random_set(const gf_filter_def *def, uint64_t *random, char text[GFC_TEXT])
 {
     for (size_t i = 0; i < def->info.n_params; i++) {
@@ -111,16 +136,16 @@ static void random_set(const gf_filter_def *def, uint64_t *random, char text[GFC
 }
 
 /* One parameter at its end, the others at their defaults. */
-static void end_set(const gf_filter_def *def, size_t which, bool max, uint64_t *random,
-                    char text[GFC_TEXT])
+static void end_set(const gf_filter_def *def, int index, uint64_t *random, char text[GFC_TEXT])
 {
+    size_t which = 0;
+    bool max = false;
+    range_end(def, index, &which, &max);
     for (size_t i = 0; i < def->info.n_params; i++) {
         const gf_param_info *info = &def->params[i].info;
-        bool number = info->type == GF_PARAM_FLOAT || info->type == GF_PARAM_INT;
-        double end = max ? info->max : info->min;
-        if (i == which && number && isfinite(end) && !is_border(info))
-            append_number(text, info->name, max ? end : smallest(info, random));
-        else if (info->flags & GF_PARAM_REQUIRED || (i == which && !number && !is_border(info)))
+        if (i == which)
+            append_number(text, info->name, max ? info->max : smallest(info, random));
+        else if (info->flags & GF_PARAM_REQUIRED)
             append_random(text, info, random);
     }
 }
@@ -128,7 +153,7 @@ static void end_set(const gf_filter_def *def, size_t which, bool max, uint64_t *
 void gfc_param_text(const gf_filter_def *def, int set, uint64_t *random, char text[GFC_TEXT])
 {
     text[0] = 0;
-    int cases = n_cases(def), ends = 2 * (int)def->info.n_params;
+    int cases = n_cases(def), ends = n_ends(def);
     if (set == 0) {
         for (size_t i = 0; i < def->info.n_params; i++)
             if (def->params[i].info.flags & GF_PARAM_REQUIRED)
@@ -136,8 +161,7 @@ void gfc_param_text(const gf_filter_def *def, int set, uint64_t *random, char te
     } else if (set <= cases) {
         snprintf(text, GFC_TEXT, "%s", def->cases[set - 1]);
     } else if (set <= cases + ends) {
-        int end = set - cases - 1;
-        end_set(def, (size_t)end / 2, end % 2, random, text);
+        end_set(def, set - cases - 1, random, text);
     } else {
         random_set(def, random, text);
     }

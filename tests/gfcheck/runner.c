@@ -115,28 +115,30 @@ static size_t pixels_of(const gf_image_desc *desc)
     return (size_t)desc->width * (size_t)desc->height;
 }
 
-/* About what the reference takes. */
-static double reference_ms(const gfi_request *r)
+/* About what the reference takes for an image of a size. */
+static double reference_ms(const gfi_request *r, double width, double height)
 {
-    double taps = 4;
+    double taps = 4, grown_w = r->out.width - r->in.width, grown_h = r->out.height - r->in.height;
     if (r->window) {
         double kw = r->window->kw, kh = r->window->kh;
         taps += r->window->n_terms ? r->window->n_terms * (kw + kh) : kw * kh;
     }
-    return fmax((double)pixels_of(&r->in), (double)pixels_of(&r->out)) * taps * 4e-6;
+    return (width + fmax(grown_w, 0)) * (height + fmax(grown_h, 0)) * taps * 4e-6;
 }
 
 /* Make the request, on a smaller image when the reference would take too long. */
 static gf_status shrink_to_fit(const gfc_run *run, gfc_case *one, gfc_request *out)
 {
-    for (;;) {
-        GFI_TRY(gfc_request_create(run, one, out));
-        bool smallest = one->width == 1 && one->height == 1;
-        if (smallest || reference_ms(&out->request) <= run->options->case_ms) return GF_OK;
-        gfc_request_destroy(out);
-        int32_t *side = one->width >= one->height ? &one->width : &one->height;
+    GFI_TRY(gfc_request_create(run, one, out));
+    int32_t w = one->width, h = one->height;
+    while (w * h > 1 && reference_ms(&out->request, w, h) > run->options->case_ms) {
+        int32_t *side = w >= h ? &w : &h;
         *side = (*side + 1) / 2;
     }
+    if (w == one->width && h == one->height) return GF_OK;
+    gfc_request_destroy(out);
+    one->width = w, one->height = h;
+    return gfc_request_create(run, one, out);
 }
 
 /* ---- one run of one implementation ------------------------------------------------------------
@@ -148,7 +150,7 @@ static gf_status prepare_and_run(const gfi_request *request, const gf_impl *impl
     void *state = NULL;
     if (impl->prepare) GFI_TRY(impl->prepare(request, &state));
     gf_status status = impl->run(request, state, src, dst);
-    if (impl->destroy) impl->destroy(request, state);
+    if (state && impl->destroy) impl->destroy(request, state);
     return status;
 }
 
@@ -255,14 +257,18 @@ static void *bytes(size_t n, size_t size)
     return memory;
 }
 
+/* By a plain sum over the window: unsharp keeps a pixel whose blur is no number. */
 static gf_status find_touched(trial *t)
 {
+    gfi_window sum = { 0 };
+    if (t->request->window) sum = *t->request->window;
+    if (sum.combine == GFI_COMBINE_UNSHARP) sum.combine = GFI_COMBINE_SUM;
     float *marks = bytes(t->n_in, sizeof *marks);
     t->touched = bytes(t->n_out, sizeof *t->touched);
     gf_status status = marks && t->touched ? GF_OK : GF_ERROR_NO_MEMORY;
     if (status == GF_OK) {
         gfc_pattern_marks(t->one, marks);
-        status = reference(t, t->request->window, GF_PIXEL_F32, marks, t->touched);
+        status = reference(t, t->request->window ? &sum : NULL, GF_PIXEL_F32, marks, t->touched);
     }
     free(marks);
     return status;
