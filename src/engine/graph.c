@@ -55,7 +55,7 @@ gf_status gfi_graph_copy(const gf_graph *graph, gf_graph **out)
     gf_status status = gf_graph_create(out);
     for (int i = 0; status == GF_OK && i < graph->n_stages; i++) {
         const gfi_stage *from = &graph->stages[i];
-        gfi_stage *to;
+        gfi_stage *to = NULL;
         void *params;
         status = gfi_params_copy(from->def, from->params, &params);
         if (status == GF_OK) status = append(*out, from->def, params, &to);

@@ -137,7 +137,7 @@ static gf_status set_kernel(const gf_param *p, void *params, const char *text)
 
 gf_status gfi_params_set(const gf_filter_def *def, void *params, const char *key, const char *text)
 {
-    const gf_param *p;
+    const gf_param *p = NULL;
     GFI_TRY(find_param(def, key, &p));
     if (p->info.type == GF_PARAM_ENUM) return set_choice(p, params, text);
     if (p->info.type == GF_PARAM_KERNEL) return set_kernel(p, params, text);
@@ -151,7 +151,7 @@ gf_status gfi_params_set(const gf_filter_def *def, void *params, const char *key
 
 gf_status gfi_params_set_f64(const gf_filter_def *def, void *params, const char *key, double value)
 {
-    const gf_param *p;
+    const gf_param *p = NULL;
     GFI_TRY(find_param(def, key, &p));
     if (p->info.type == GF_PARAM_KERNEL)
         return gfi_fail(GF_ERROR_INVALID, "%s: is a kernel, not a number", key);
