@@ -334,7 +334,7 @@ static void describe(const void *state, char *out, size_t n_bytes)
 
 const gf_impl gfi_window_cuda_fft = { .name = "cuda-fft",
                                       .backend = GF_BACKEND_CUDA,
-                                      .tol_factor = 4,
+                                      .tol_factor = 2,
                                       .usable = usable,
                                       .cost_ns = cost_ns,
                                       .prepare = prepare,
