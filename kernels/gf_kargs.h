@@ -92,8 +92,8 @@ typedef struct gf_direct_args {
 } gf_direct_args;
 GF_SAME_SIZE(gf_direct_args, 120 + 4 * (GF_DIRECT_TAPS + 3));
 
-/* The fused separable kernel. A block walks down a strip, GF_SEP_ROWS rows a step. */
-enum { GF_SEP_TAPS = 512, GF_SEP_ROWS = 16 };
+/* The fused separable kernel. */
+enum { GF_SEP_TAPS = 512 };
 typedef struct gf_sep_args {
     gf_kimage src, dst;
     gf_kcombine combine;

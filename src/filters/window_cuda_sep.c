@@ -1,12 +1,125 @@
-#include "filters/window.h"
+/* Separable windows on CUDA, rows and columns in one launch: kernels/sep.cu. */
+#include "filters/window_cuda.h"
 
 #include <stdio.h>
 
-static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
+#include "core/alloc.h"
+#include "filters/kimage.h"
+
+typedef struct sep_state {
+    const gfi_kernel *kernel;
+    gfi_launch_config config;
+    gf_sep_args args; /* complete but for the images */
+} sep_state;
+
+static bool configure(const gfi_request *request, gfi_launch_config *config)
 {
-    (void)request;
-    snprintf(why, GFI_WHY_BYTES, "is not written yet");
-    return false;
+    const gfi_window *w = request->window;
+    const gfi_chip chip = gfi_window_chip(request);
+    return gfi_launch_sep(&chip, w->kw, w->kh, w->n_terms, request->out.width, request->out.height,
+                          config);
 }
 
-const gf_impl gfi_window_cuda_sep = { .name = "cuda-sep", .backend = GF_BACKEND_CUDA, .usable = usable };
+static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
+{
+    const gfi_window *w = request->window;
+    gfi_launch_config config;
+    if (w->force_direct || w->force_fft)
+        return gfi_window_unusable(why, "another method is asked for");
+    if (w->n_terms == 0) return gfi_window_unusable(why, "the window is not separable");
+    if (w->kw > GF_SEP_TAPS || w->kh > GF_SEP_TAPS)
+        return gfi_window_unusable(why, "a window of %dx%d is longer than %d", w->kw, w->kh,
+                                   GF_SEP_TAPS);
+    if (!gfi_window_countable(request, why)) return false;
+    if (!configure(request, &config))
+        return gfi_window_unusable(why, "a strip for %dx%d does not fit %zu bytes of shared memory",
+                                   w->kw, w->kh, gfi_window_chip(request).shared_bytes_block);
+    return true;
+}
+
+static double cost_ns(const gfi_request *request)
+{
+    const gfi_window *w = request->window;
+    const gfi_chip chip = gfi_window_chip(request);
+    const int taps = w->kw + w->kh;
+    gfi_launch_config config;
+    if (!configure(request, &config)) return INFINITY;
+    return gfi_launch_ns(&chip, &config, gfi_tune_find(GFI_TUNE_SEP, taps),
+                         (double)taps * w->n_terms, gfi_window_bytes(request));
+}
+
+static void fill_args(const gfi_window *w, const gfi_launch_config *c, gf_sep_args *args)
+{
+    *args = (gf_sep_args){ .combine = gfi_window_combine(w),
+                           .n_terms = w->n_terms,
+                           .kw = w->kw,
+                           .kh = w->kh,
+                           .ax = w->ax,
+                           .ay = w->ay,
+                           .border = (int)w->border,
+                           .border_value = (float)w->border_value,
+                           .strip = c->strip,
+                           .rows = c->rows,
+                           .lag = c->lag,
+                           .tile_groups = c->tile_groups,
+                           .tile_groups_inverse = c->groups_inverse,
+                           .tile_pitch = c->tile_pitch,
+                           .ring_pitch = c->ring_pitch };
+    for (int t = 0; t < w->n_terms; t++) {
+        gfi_window_taps(w->term[t].row, (size_t)w->kw, args->row[t]);
+        gfi_window_taps(w->term[t].col, (size_t)w->kh, args->col[t]);
+    }
+}
+
+static void destroy(const gfi_request *request, void *state)
+{
+    (void)request;
+    gfi_free(state);
+}
+
+static gf_status prepare(const gfi_request *request, void **state)
+{
+    const gfi_window *w = request->window;
+    *state = NULL;
+    sep_state *s = gfi_alloc_zero(1, sizeof *s, "cuda-sep");
+    if (!s) return GF_ERROR_NO_MEMORY;
+    gf_status status =
+        configure(request, &s->config)
+            ? gfi_kernel_find(gfi_queue_device(request->queue), "gf_sep", &s->kernel)
+            : gfi_fail(GF_ERROR_INTERNAL, "gf_sep: no launch for a window of %dx%d", w->kw, w->kh);
+    if (status != GF_OK) {
+        gfi_free(s);
+        return status;
+    }
+    fill_args(w, &s->config, &s->args);
+    *state = s;
+    return GF_OK;
+}
+
+static gf_status run(const gfi_request *request, void *state, const gf_view *src,
+                     const gf_view *dst)
+{
+    sep_state *s = state;
+    s->args.src = gfi_kimage(src);
+    s->args.dst = gfi_kimage(dst);
+    const gfi_launch launch = GFI_WINDOW_LAUNCH(s->config, s->args);
+    return gfi_kernel_launch(request->queue, s->kernel, &launch);
+}
+
+static void describe(const void *state, char *out, size_t n_bytes)
+{
+    const sep_state *s = state;
+    const gfi_launch_config *c = &s->config;
+    snprintf(out, n_bytes, "%d+%d taps, %d term%s, strips of %dx%d, %u threads, %zu KB shared",
+             s->args.kw, s->args.kh, s->args.n_terms, s->args.n_terms > 1 ? "s" : "", c->strip,
+             c->rows, c->block[0], (c->shared_bytes + 1023) / 1024);
+}
+
+const gf_impl gfi_window_cuda_sep = { .name = "cuda-sep",
+                                      .backend = GF_BACKEND_CUDA,
+                                      .usable = usable,
+                                      .cost_ns = cost_ns,
+                                      .prepare = prepare,
+                                      .run = run,
+                                      .destroy = destroy,
+                                      .describe = describe };

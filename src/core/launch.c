@@ -1,0 +1,186 @@
+#include "core/launch.h"
+
+#include "kernels/direct.variants.h"
+#include "kernels/sep.variants.h"
+
+enum { WARP = 32, MOST_THREADS = 128, MOST_BLOCKS_Y = 65535 };
+
+static int divide_up(int64_t a, int64_t b) { return (int)((a + b - 1) / b); }
+
+static int round_up(int64_t a, int b) { return divide_up(a, b) * b; }
+
+static void set_groups(gfi_launch_config *c, int groups)
+{
+    c->tile_groups = groups;
+    c->groups_inverse = (uint32_t)(((uint64_t)1 << 32) / (uint64_t)groups + 1);
+}
+
+/* Blocks that a multiprocessor runs at a time: as the row says for blocks of MOST_THREADS, unless
+ * shared memory allows fewer. */
+static int resident_blocks(const gfi_chip *chip, const gfi_tune_row *row, int threads,
+                           size_t shared_bytes)
+{
+    const int64_t by_threads = (int64_t)row->blocks * MOST_THREADS / threads;
+    const int64_t by_shared = (int64_t)(chip->shared_bytes_sm / shared_bytes);
+    const int64_t blocks = by_shared < by_threads ? by_shared : by_threads;
+    return blocks > 1 ? (int)blocks : 1;
+}
+
+/* Rows of a block of a strip kernel, which goes over `extra` rows more than it makes. The chip is
+ * to be filled by whole waves of blocks; of those as many as leave the extra rows a small part. */
+static int strip_rows(const gfi_chip *chip, int blocks_a_sm, int strips, int extra, int height,
+                      int least)
+{
+    enum { WORTH = 16 }; /* extra rows are no more than one in so many, where that fills the chip */
+    const int64_t wave = (int64_t)chip->multiprocessors * blocks_a_sm;
+    const int64_t wanted = (int64_t)strips * divide_up(height, extra ? extra * WORTH : WORTH);
+    const int64_t waves = wanted > wave ? wanted / wave : 1;
+    int64_t segments = waves * wave / strips;
+    if (segments < 1) segments = 1;
+    if (segments > MOST_BLOCKS_Y) segments = MOST_BLOCKS_Y;
+    const int rows = divide_up(height, segments);
+    return rows > least ? rows : least;
+}
+
+/* ---- 2-D ----------------------------------------------------------------------------------- */
+
+bool gfi_launch_has_direct(int kw, int kh)
+{
+#define IS_SIZE(K) || (kw == (K) && kh == (K))
+    return false GF_DIRECT_VARIANTS(IS_SIZE);
+#undef IS_SIZE
+}
+
+/* Threads of a block, each with GF_DIRECT_COLUMNS columns: those that waste the fewest columns at
+ * the image's end and in the tiles' margins. */
+static int direct_threads(int width, int margin)
+{
+    int best = MOST_THREADS;
+    int64_t best_columns = INT64_MAX;
+    for (int threads = MOST_THREADS; threads >= WARP; threads /= 2) {
+        const int strip = threads * GF_DIRECT_COLUMNS;
+        const int64_t columns = (int64_t)divide_up(width, strip) * (strip + margin);
+        if (columns >= best_columns) continue;
+        best = threads;
+        best_columns = columns;
+    }
+    return best;
+}
+
+bool gfi_launch_direct(const gfi_chip *chip, int k, int width, int height, gfi_launch_config *out)
+{
+    const int margin = GF_DIRECT_LEAD(k) + k - 1;
+    const int threads = direct_threads(width, margin);
+    const int strip = threads * GF_DIRECT_COLUMNS;
+    const int strips = divide_up(width, strip);
+    *out = (gfi_launch_config){ .block = { (unsigned)threads, 1, 1 }, .strip = strip };
+    set_groups(out, threads + divide_up(margin, 4));
+    out->tile_pitch = 4 * out->tile_groups;
+    out->shared_bytes = (size_t)out->tile_pitch * GF_DIRECT_ROWS * sizeof(float);
+    if (out->shared_bytes > chip->shared_bytes_block) return false;
+
+    const int resident =
+        resident_blocks(chip, gfi_tune_find(GFI_TUNE_DIRECT, k), threads, out->shared_bytes);
+    const int rows = strip_rows(chip, resident, strips, k - 1, height, 2 * GF_DIRECT_ROWS);
+    out->rows = round_up((int64_t)rows + k - 1, GF_DIRECT_ROWS) - (k - 1); /* whole steps */
+    out->steps = (double)strip * (out->rows + k - 1);
+    out->grid[0] = (unsigned)strips;
+    out->grid[1] = (unsigned)divide_up(height, out->rows);
+    out->grid[2] = 1;
+    return true;
+}
+
+bool gfi_launch_direct_n(const gfi_chip *chip, int kw, int kh, int width, int height,
+                         gfi_launch_config *out)
+{
+    const int strip = WARP * 4;
+    /* The kernel reads two groups past the last whole group of taps. */
+    const int64_t groups = strip / 4 + divide_up(kw, 4) + 2;
+    for (int threads_y = 8; threads_y >= 1; threads_y /= 2) {
+        const int rows = threads_y * GF_DIRECT_N_ROWS;
+        const uint64_t bytes = 4 * sizeof(float) * (uint64_t)groups * (uint64_t)(rows + kh - 1);
+        if (bytes > chip->shared_bytes_block || divide_up(height, rows) > MOST_BLOCKS_Y) continue;
+        *out = (gfi_launch_config){
+            .block = { WARP, (unsigned)threads_y, 1 },
+            .grid = { (unsigned)divide_up(width, strip), (unsigned)divide_up(height, rows), 1 },
+            .shared_bytes = (size_t)bytes,
+            .strip = strip,
+            .rows = rows,
+            .steps = (double)strip * rows,
+        };
+        set_groups(out, (int)groups);
+        out->tile_pitch = 4 * out->tile_groups;
+        return true;
+    }
+    return false;
+}
+
+/* ---- separable ----------------------------------------------------------------------------- */
+
+/* A pitch of at least n floats, of 4 more than a multiple of 8: eight rows then begin in the eight
+ * different 16-byte columns of the shared memory's banks. */
+static int skewed(int64_t n) { return round_up(n - 4, 8) + 4; }
+
+/* The strip's sizes in shared memory; false when they do not fit. */
+static bool sep_strip(const gfi_chip *chip, int kw, int kh, int n_terms, int strip,
+                      gfi_launch_config *out)
+{
+    *out = (gfi_launch_config){ .strip = strip, .lag = round_up(kh - 1, GF_SEP_OUT) };
+    /* Taps are taken eight at a time, and pixels with them. */
+    set_groups(out, divide_up((int64_t)strip + kw - 1, 4));
+    out->tile_pitch = skewed((int64_t)strip + round_up(kw, GF_SEP_OUT));
+    out->ring_pitch = skewed(strip);
+    const uint64_t ring = (uint64_t)(out->lag + GF_SEP_ROWS) * (uint64_t)out->ring_pitch;
+    const uint64_t floats =
+        (uint64_t)GF_SEP_ROWS * (uint64_t)out->tile_pitch + ring * (uint64_t)n_terms;
+    out->shared_bytes = (size_t)(floats * sizeof(float));
+    return floats * sizeof(float) <= chip->shared_bytes_block;
+}
+
+bool gfi_launch_sep(const gfi_chip *chip, int kw, int kh, int n_terms, int width, int height,
+                    gfi_launch_config *out)
+{
+    enum { WIDEST = 128, NARROWEST = 32 };
+    /* Narrow strips read more margin, so no narrower than the image or shared memory asks for. */
+    int strip = WIDEST;
+    while (strip > NARROWEST && strip / 2 >= width) strip /= 2;
+    while (!sep_strip(chip, kw, kh, n_terms, strip, out))
+        if ((strip /= 2) < NARROWEST) return false;
+    const int strips = divide_up(width, strip);
+    const int threads = strip < MOST_THREADS / 2 ? 2 * strip : MOST_THREADS;
+    const int resident =
+        resident_blocks(chip, gfi_tune_find(GFI_TUNE_SEP, kw + kh), threads, out->shared_bytes);
+    const int rows = strip_rows(chip, resident, strips, out->lag, height, 2 * GF_SEP_ROWS);
+    out->rows = round_up((int64_t)rows + out->lag, GF_SEP_ROWS) - out->lag; /* whole steps */
+    out->steps = (double)strip * (out->rows + out->lag);
+    out->block[0] = (unsigned)threads;
+    out->grid[0] = (unsigned)strips;
+    out->grid[1] = (unsigned)divide_up(height, rows);
+    out->block[1] = out->block[2] = out->grid[2] = 1;
+    return true;
+}
+
+/* ---- any size ------------------------------------------------------------------------------ */
+
+void gfi_launch_any(int width, int height, gfi_launch_config *out)
+{
+    enum { BLOCK_Y = 8 };
+    const int blocks_y = divide_up(height, BLOCK_Y);
+    *out = (gfi_launch_config){
+        .block = { WARP, BLOCK_Y, 1 },
+        .grid = { (unsigned)divide_up(width, WARP),
+                  (unsigned)(blocks_y < MOST_BLOCKS_Y ? blocks_y : MOST_BLOCKS_Y), 1 },
+        .strip = WARP,
+        .rows = BLOCK_Y,
+        .steps = WARP * BLOCK_Y,
+    };
+}
+
+/* ---- time ---------------------------------------------------------------------------------- */
+
+double gfi_launch_ns(const gfi_chip *chip, const gfi_launch_config *config, const gfi_tune_row *row,
+                     double taps, double bytes)
+{
+    return gfi_tune_launch_ns(chip, row, (double)config->grid[0] * config->grid[1],
+                              config->steps * (row->base + row->per_tap * taps), bytes);
+}

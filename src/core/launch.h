@@ -1,0 +1,45 @@
+/* Launch configuration of the window kernels: grid, block, shared memory and the sizes the kernels
+ * are told, all from here; a kernel recomputes nothing. */
+#ifndef GFI_CORE_LAUNCH_H
+#define GFI_CORE_LAUNCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/tune.h"
+
+typedef struct gfi_launch_config {
+    unsigned grid[3], block[3];
+    size_t shared_bytes;
+    int strip, rows;         /* output columns and rows of a block */
+    int tile_groups;         /* groups of four floats in a row of the tile */
+    uint32_t groups_inverse; /* 2^32 / tile_groups + 1 */
+    int tile_pitch;          /* floats */
+    int ring_pitch, lag;     /* separable: floats; kh - 1 rounded up to a multiple of 8 */
+    double steps;            /* pixels a block goes over, those made twice included */
+} gfi_launch_config;
+
+/* Largest axis of an image, window included, whose coordinates the kernels can count. */
+enum { GFI_LAUNCH_AXIS = 1 << 30 };
+
+/* Whether there is a kernel gf_direct_K compiled for K x K. */
+bool gfi_launch_has_direct(int kw, int kh);
+
+/* Configure gf_direct_K, gf_direct_n, gf_sep for a window of kw x kh and an output of width x
+ * height. False when the tile does not fit the chip's shared memory. */
+bool gfi_launch_direct(const gfi_chip *chip, int k, int width, int height, gfi_launch_config *out);
+bool gfi_launch_direct_n(const gfi_chip *chip, int kw, int kh, int width, int height,
+                         gfi_launch_config *out);
+bool gfi_launch_sep(const gfi_chip *chip, int kw, int kh, int n_terms, int width, int height,
+                    gfi_launch_config *out);
+
+/* One thread a pixel; blocks take turns over tall images. */
+void gfi_launch_any(int width, int height, gfi_launch_config *out);
+
+/* Expected time of a launch: the row's instructions for `taps` taps at each of the block's pixels,
+ * and `bytes` of device memory in all. */
+double gfi_launch_ns(const gfi_chip *chip, const gfi_launch_config *config, const gfi_tune_row *row,
+                     double taps, double bytes);
+
+#endif

@@ -1,0 +1,38 @@
+/* The table of what is known about the kernels, and times that follow from it. */
+#ifndef GFI_CORE_TUNE_H
+#define GFI_CORE_TUNE_H
+
+#include <stddef.h>
+
+/* The facts about a GPU that the table's users need. */
+typedef struct gfi_chip {
+    int multiprocessors;
+    size_t shared_bytes_block; /* the most a block may have */
+    size_t shared_bytes_sm;
+} gfi_chip;
+
+typedef enum gfi_tune_kernel {
+    GFI_TUNE_DIRECT,   /* gf_direct_K */
+    GFI_TUNE_DIRECT_N, /* gf_direct_n */
+    GFI_TUNE_SEP,
+    GFI_TUNE_ANY
+} gfi_tune_kernel;
+
+typedef struct gfi_tune_row {
+    gfi_tune_kernel kernel;
+    int taps, blocks;
+    double base, per_tap;
+} gfi_tune_row;
+
+/* Return the first row that fits; there is always one. */
+const gfi_tune_row *gfi_tune_find(gfi_tune_kernel kernel, int taps);
+
+/* Return a middling GPU, for estimates before a device is open. */
+gfi_chip gfi_tune_average_chip(void);
+
+/* Return the expected time of a launch of `blocks` blocks that issue `instructions` each (counted
+ * for a thread) and move `bytes` through device memory together. */
+double gfi_tune_launch_ns(const gfi_chip *chip, const gfi_tune_row *row, double blocks,
+                          double instructions, double bytes);
+
+#endif

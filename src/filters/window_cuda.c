@@ -1,0 +1,79 @@
+#include "filters/window_cuda.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/alloc.h"
+
+gfi_chip gfi_window_chip(const gfi_request *request)
+{
+    const gfi_device_facts *facts = request->facts;
+    if (!facts) return gfi_tune_average_chip();
+    return (gfi_chip){ .multiprocessors = facts->multiprocessors,
+                       .shared_bytes_block = facts->shared_bytes_block,
+                       .shared_bytes_sm = facts->shared_bytes_sm };
+}
+
+static double image_bytes(const gf_image_desc *desc)
+{
+    return (double)desc->width * desc->height * (double)gf_pixel_bytes(desc->pixel);
+}
+
+double gfi_window_bytes(const gfi_request *request)
+{
+    return image_bytes(&request->in) + image_bytes(&request->out);
+}
+
+bool gfi_window_unusable(char why[GFI_WHY_BYTES], const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(why, GFI_WHY_BYTES, fmt, args);
+    va_end(args);
+    return false;
+}
+
+static int longer(int a, int b) { return a > b ? a : b; }
+
+bool gfi_window_countable(const gfi_request *request, char why[GFI_WHY_BYTES])
+{
+    const gfi_window *w = request->window;
+    const int64_t x = (int64_t)longer(request->in.width, request->out.width) + w->kw;
+    const int64_t y = (int64_t)longer(request->in.height, request->out.height) + w->kh;
+    if (x <= GFI_LAUNCH_AXIS && y <= GFI_LAUNCH_AXIS) return true;
+    return gfi_window_unusable(why, "image and window together are %lld x %lld, at most %d serves",
+                               (long long)x, (long long)y, GFI_LAUNCH_AXIS);
+}
+
+gf_kcombine gfi_window_combine(const gfi_window *window)
+{
+    return (gf_kcombine){ .combine = (int)window->combine,
+                          .scale = (float)window->scale,
+                          .offset = (float)window->offset,
+                          .amount = (float)window->amount,
+                          .threshold = (float)window->threshold };
+}
+
+void gfi_window_taps(const double *taps, size_t n, float *out)
+{
+    for (size_t i = 0; i < n; i++) out[i] = (float)taps[i];
+}
+
+gf_status gfi_window_upload(gfi_queue *queue, const double *taps, size_t n, float **out)
+{
+    *out = NULL;
+    size_t bytes;
+    float *host = gfi_alloc(n, sizeof *host, "taps");
+    if (!host || !gfi_mul(n, sizeof *host, &bytes)) return GF_ERROR_NO_MEMORY;
+    gfi_window_taps(taps, n, host);
+    void *device = NULL;
+    gf_status status = gfi_device_alloc(queue, bytes, &device);
+    if (status == GF_OK) status = gfi_upload(queue, device, host, bytes);
+    if (status != GF_OK && device) {
+        gfi_device_free(queue, device);
+        device = NULL;
+    }
+    *out = device;
+    gfi_free(host);
+    return status;
+}

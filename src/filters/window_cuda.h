@@ -1,0 +1,38 @@
+/* What the CUDA implementations of windows share. */
+#ifndef GFI_WINDOW_CUDA_H
+#define GFI_WINDOW_CUDA_H
+
+#include "core/launch.h"
+#include "filters/window.h"
+#include "kernels/gf_kargs.h"
+
+/* The device a request is for, or a middling one while none is open. */
+gfi_chip gfi_window_chip(const gfi_request *request);
+
+/* Bytes that one run reads and writes. */
+double gfi_window_bytes(const gfi_request *request);
+
+/* Whether every coordinate that the window touches can be counted by a kernel; else the reason. */
+bool gfi_window_countable(const gfi_request *request, char why[GFI_WHY_BYTES]);
+
+/* Write a reason and return false. */
+bool gfi_window_unusable(char why[GFI_WHY_BYTES], const char *fmt, ...) GFI_PRINTF(2, 3);
+
+gf_kcombine gfi_window_combine(const gfi_window *window);
+
+/* Taps as the kernels take them. */
+void gfi_window_taps(const double *taps, size_t n, float *out);
+
+/* Put n taps into device memory of the queue's. */
+gf_status gfi_window_upload(gfi_queue *queue, const double *taps, size_t n, float **out);
+
+/* A gfi_launch from a configuration and an argument struct. */
+#define GFI_WINDOW_LAUNCH(config, arguments)                                                       \
+    {                                                                                              \
+        .grid = { (config).grid[0], (config).grid[1], (config).grid[2] },                          \
+        .block = { (config).block[0], (config).block[1], (config).block[2] },                      \
+        .shared_bytes = (config).shared_bytes, .args = &(arguments),                               \
+        .args_bytes = sizeof(arguments)                                                            \
+    }
+
+#endif
