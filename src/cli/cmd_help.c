@@ -9,11 +9,20 @@
 
 static void print_row(const char *left, const char *text)
 {
-    enum { COLUMN = 26 };
-    if (strlen(left) >= COLUMN)
-        printf("  %s\n  %-*s %s\n", left, COLUMN, "", text);
+    enum { COLUMN = 27 };
+    int used = printf("  %s ", left);
+    if (used > COLUMN)
+        printf("\n%*s", COLUMN, "");
     else
-        printf("  %-*s %s\n", COLUMN, left, text);
+        printf("%*s", COLUMN - used, "");
+    describe_wrap(text, COLUMN, stdout);
+}
+
+static void print_paragraph(const char *text)
+{
+    if (!*text) return;
+    printf("\n");
+    describe_wrap(text, 0, stdout);
 }
 
 static void print_options(cli_command_id command)
@@ -67,14 +76,15 @@ static void help_filter(const gf_filter_info *f)
     const gf_param_info *p;
     const char *text = gf_filter_case(f, 0);
     printf("%s: %s\n\n  gpufilter %s IN OUT [options]\n  gpufilter run -f \"%s%s%s\" IN OUT\n",
-           f->name, f->summary, f->name, f->name, text && *text ? "=" : "", text ? text : "");
-    if (f->doc[0]) printf("\n%s\n", f->doc);
+           f->name, f->summary, f->name, f->name, text && *text ? ":" : "", text ? text : "");
+    print_paragraph(f->doc);
     printf("\nParameters (in a chain without a name:");
     print_positional(f);
     printf("):\n");
     for (size_t i = 0; (p = gf_filter_param(f, i)); i++) print_param(p);
     print_impls(f);
-    if (f->source[0]) printf("\nSource: %s\n", f->source);
+    if (f->source[0]) printf("\nSource:");
+    print_paragraph(f->source);
     printf("\nOptions:\n");
     print_options(CMD_FILTER);
 }
@@ -83,7 +93,7 @@ static void help_command(const cli_command *c)
 {
     printf("%s\n\n  gpufilter %s%s%s\n", c->summary, c->name, *c->arguments ? " " : "",
            c->arguments);
-    if (c->details[0]) printf("\n%s\n", c->details);
+    print_paragraph(c->details);
     printf("\nOptions:\n");
     print_options(c->id);
 }

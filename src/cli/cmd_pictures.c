@@ -45,7 +45,7 @@ static cli_exit make_graph(const cli_args *args, gf_graph **out)
 {
     char hint[128];
     if (args->command == CMD_RUN && !args->chain)
-        return cli_error(CLI_USAGE, "such as -f gaussian=2,sobel",
+        return cli_error(CLI_USAGE, "such as -f " CLI_EXAMPLE_CHAIN,
                          "no chain of filters given: -f CHAIN");
     if (!args->filter) return setup_graph(args->chain, "gpufilter help run describes chains", out);
     char *text = setup_chain_text(args);

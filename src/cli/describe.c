@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static void join(const char *const *choices, const char *separator, char *out, size_t n_bytes)
 {
@@ -16,7 +17,7 @@ static void number_range(const gf_param_info *p, char *out, size_t n_bytes)
 {
     const char *more = p->flags & GF_PARAM_MIN_OPEN ? ">" : ">=";
     if (isinf(p->min) && isinf(p->max))
-        snprintf(out, n_bytes, "any");
+        snprintf(out, n_bytes, "any number%s", p->unit[0] ? "," : "");
     else if (isinf(p->max))
         snprintf(out, n_bytes, "%s %.10g", more, p->min);
     else if (isinf(p->min))
@@ -25,6 +26,31 @@ static void number_range(const gf_param_info *p, char *out, size_t n_bytes)
         snprintf(out, n_bytes, "> %.10g, <= %.10g", p->min, p->max);
     else
         snprintf(out, n_bytes, "%.10g to %.10g", p->min, p->max);
+}
+
+void describe_wrap(const char *text, int indent, FILE *out)
+{
+    enum { COLUMNS = 90 };
+    int column = indent;
+    while (*text) {
+        int n = (int)strcspn(text, " \n");
+        if (column > indent && column + 1 + n > COLUMNS) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', out);
+            column++;
+        }
+        fprintf(out, "%.*s", n, text);
+        column += n;
+        text += n;
+        if (*text == '\n') {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        }
+        if (*text) text++;
+    }
+    fputc('\n', out);
 }
 
 const char *describe_range(const gf_param_info *p, char *out, size_t n_bytes)

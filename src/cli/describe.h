@@ -8,6 +8,10 @@
 
 #include "json.h"
 
+/* Write text and a newline, broken into lines; the first begins where the cursor stands, at column
+ * indent, and the others are indented to it. */
+void describe_wrap(const char *text, int indent, FILE *out);
+
 /* "> 0 px", "3, 5, 7", "-1 to 20, odd"; written to out, which is returned. */
 const char *describe_range(const gf_param_info *param, char *out, size_t n_bytes);
 

@@ -4,8 +4,8 @@
 
 const cli_command cli_commands[] = {
     { CMD_FILTER, "FILTER", "IN OUT | IN... -o DIR", "Filter pictures with one filter.",
-      "FILTER is any name that `gpufilter list` shows; its parameters are options, and "
-      "`gpufilter help FILTER` describes them. IN and OUT are image files; - is standard input or "
+      "FILTER is any name that gpufilter list shows; its parameters are options, and "
+      "gpufilter help FILTER describes them. IN and OUT are image files; - is standard input or "
       "output. With -o every picture goes to DIR under its own name." },
     { CMD_RUN, "run", "-f CHAIN IN OUT | -f CHAIN IN... -o DIR",
       "Filter pictures with a chain of filters.",
@@ -39,7 +39,7 @@ const cli_command cli_commands[] = {
 
 const cli_option cli_options[] = {
     { OPT_CHAIN, "chain", 'f', "CHAIN", BIT(CMD_RUN),
-      "The chain of filters, such as gaussian=2,sobel." },
+      "The chain of filters, such as " CLI_EXAMPLE_CHAIN "." },
     { OPT_OUTPUT, "output", 'o', "DIR", PICTURES,
       "Folder for the results of several inputs; made when missing." },
     { OPT_BACKEND, "backend", 0, "auto|cpu|cuda", RUNS,

@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 
+/* The one chain that texts show; a test runs it. */
+#define CLI_EXAMPLE_CHAIN "gaussian=2,sobel"
+
 typedef enum cli_command_id {
     CMD_FILTER, /* any filter's name */
     CMD_RUN,
