@@ -191,7 +191,7 @@ cli_exit bench_chain(bench *b, const gf_graph *graph, bench_result *out)
                               .expected_runs = MAX_RUNS };
     *out = (bench_result){ 0 };
     gf_status status = gf_plan_create(b->context, graph, &b->desc, &params, &plan);
-    if (status != GF_OK) return cli_library_error(setup_plan_exit(b->args, status), NULL);
+    if (status != GF_OK) return cli_library_error(setup_plan_exit(status), NULL);
     cli_exit code = run_plan(b, plan, out);
     gf_plan_destroy(&plan);
     return code;

@@ -58,10 +58,9 @@ static void print_impls(const gf_filter_info *f)
 {
     const char *name;
     gf_backend backend;
-    printf("\nImplementations:");
+    printf("\nImplementations (the first is the plain reference):\n");
     for (size_t i = 0; (name = gf_filter_impl(f, i, &backend)); i++)
-        printf("%s %s (%s)", i ? "," : "", name, gf_backend_name(backend));
-    printf("\n");
+        print_row(name, gf_backend_name(backend));
 }
 
 static void print_positional(const gf_filter_info *f)

@@ -80,8 +80,11 @@ static int edit_distance(const char *a, const char *b)
 
 void cli_nearest_offer(cli_nearest *nearest, const char *candidate)
 {
-    int distance = edit_distance(nearest->wanted, candidate);
-    if (distance > (int)strlen(nearest->wanted) / 3 + 1) return;
+    enum { PREFIX_CHARS = 3 }; /* enough of a name to count as its beginning */
+    size_t n = strlen(nearest->wanted);
+    bool begins = n >= PREFIX_CHARS && !strncmp(candidate, nearest->wanted, n);
+    int distance = begins ? 1 : edit_distance(nearest->wanted, candidate);
+    if (distance > (int)n / 3 + 1) return;
     if (nearest->best && distance >= nearest->distance) return;
     nearest->best = candidate;
     nearest->distance = distance;

@@ -100,7 +100,7 @@ static cli_exit plan(session *s, picture *p, const gf_image_desc *in)
                               .expected_runs = (unsigned)s->args->n_words };
     gf_status status = gf_plan_create(s->context, s->graph, in, &params, &s->plan);
     p->times.plan_ns = timer_now_ns() - begin;
-    if (status != GF_OK) return cli_library_error(setup_plan_exit(s->args, status), NULL);
+    if (status != GF_OK) return cli_library_error(setup_plan_exit(status), NULL);
     s->plan_in = *in;
     p->new_plan = true;
     return CLI_OK;

@@ -11,7 +11,7 @@ static void explain_rivals(const gf_plan *plan, int stage, const char *chosen, F
     char cost[32];
     for (int k = 0; gf_plan_rival_get(plan, stage, k, &r); k++) {
         if (!strcmp(r.impl, chosen)) continue;
-        fprintf(out, "  %-12s %-4s ", r.impl, gf_backend_name(r.backend));
+        fprintf(out, "  %-14s %-4s ", r.impl, gf_backend_name(r.backend));
         if (!r.usable)
             fprintf(out, "not usable: %s\n", r.why);
         else if (!isfinite(r.cost_ns))

@@ -18,6 +18,6 @@ cli_exit setup_check_impl(const cli_args *args, const gf_graph *graph);
 cli_exit setup_context(const cli_args *args, cli_log *log, gf_context **out);
 
 /* The exit code of a plan that could not be made. */
-cli_exit setup_plan_exit(const cli_args *args, gf_status status);
+cli_exit setup_plan_exit(gf_status status);
 
 #endif

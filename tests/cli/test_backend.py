@@ -1,0 +1,78 @@
+"""--backend, with and without a GPU."""
+import json
+
+from harness import Skip, sample_u8, test
+
+HIDDEN = {'CUDA_VISIBLE_DEVICES': ''}
+
+
+@test
+def no_visible_device(box):
+    sample_u8(box)
+    box.expect(0, 'gaussian', 'in.pgm', 'cpu.pgm', '--backend', 'cpu', env=HIDDEN)
+    r = box.expect(0, 'gaussian', 'in.pgm', 'auto.pgm', '--backend', 'auto', env=HIDDEN)
+    assert len(r.err.splitlines()) <= 1, r.err
+    assert box.read('auto.pgm') == box.read('cpu.pgm')
+    r = box.expect(5, 'gaussian', 'in.pgm', 'cuda.pgm', '--backend', 'cuda', env=HIDDEN)
+    assert 'gpufilter: hint: ' in r.err and not box.exists('cuda.pgm')
+    box.expect(5, 'gaussian', 'missing.pgm', 'cuda.pgm', '--backend', 'cuda', env=HIDDEN)
+    box.expect(5, 'bench', 'abs', '--backend', 'cuda', '--size', '16', env=HIDDEN)
+
+
+@test
+def implementation_of_a_missing_backend(box):
+    sample_u8(box)
+    filters = json.loads(box.run('list', '--json').out)['filters']
+    for f in filters:
+        if any(p['required'] for p in f['params']):
+            continue
+        cuda = [i['name'] for i in f['impls'] if i['backend'] == 'cuda']
+        for name in cuda[:1]:
+            box.expect(5, f['name'], 'in.pgm', 'out.pgm', '--impl', name, env=HIDDEN, says=name)
+            box.expect(2, f['name'], 'in.pgm', 'out.pgm', '--impl', name, '--backend', 'cpu', says=name)
+    assert not box.exists('out.pgm')
+
+
+@test
+def every_cpu_implementation_gives_the_same(box):
+    sample_u8(box)
+    filters = json.loads(box.run('list', '--json').out)['filters']
+    for f in filters:
+        if any(p['required'] for p in f['params']):
+            continue
+        box.expect(0, f['name'], 'in.pgm', 'ref.pgm', '--impl', f['impls'][0]['name'])
+        for impl in f['impls']:
+            if impl['backend'] != 'cpu':
+                continue
+            r = box.run(f['name'], 'in.pgm', '--verify', 'ref.pgm', '--tolerance', '1', '--impl', impl['name'])
+            # an implementation that cannot serve a request says so, with the exit code of usage
+            assert r.code in (0, 2), (f['name'], impl, r.err)
+            assert r.code == 0 or impl['name'] in r.err
+
+
+@test
+def devices(box):
+    r = box.expect(0, 'devices', env=HIDDEN)
+    assert 'CUDA' in r.out and 'no GPU can be used' in r.out
+    report = json.loads(box.expect(0, 'devices', '--json', env=HIDDEN).out)
+    assert report['devices'] == [] and report['cuda']['reason']
+
+
+@test
+def a_gpu_when_there_is_one(box):
+    report = json.loads(box.expect(0, 'devices', '--json').out)
+    if report['cuda']['reason']:
+        raise Skip(report['cuda']['reason'])
+    sample_u8(box)
+    box.expect(0, 'gaussian', 'in.pgm', 'ref.pgm', '--backend', 'cpu')
+    box.expect(0, 'gaussian', 'in.pgm', '--backend', 'cuda', '--verify', 'ref.pgm', '--tolerance', '1')
+    box.expect(5, 'gaussian', 'in.pgm', 'out.pgm', '--backend', 'cuda', '--device', '999')
+
+
+@test
+def threads(box):
+    sample_u8(box, width=200, height=100)
+    box.expect(0, 'gaussian', 'in.pgm', 'one.pgm', '--threads', '1', '--backend', 'cpu')
+    for n in ('2', '3', '7'):
+        box.expect(0, 'gaussian', 'in.pgm', 'many.pgm', '--threads', n, '--backend', 'cpu')
+        assert box.read('one.pgm') == box.read('many.pgm')
