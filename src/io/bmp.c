@@ -48,6 +48,9 @@ static gf_status read_header(const gfi_source *source, bmp *b)
                         "header of %" PRIu32 " bytes is not 12, 40, 52, 56, 64, 108 or 124",
                         b->header_bytes);
     GFI_TRY(gfi_need_bytes(source, FILE_HEADER + b->header_bytes));
+    if (b->offset < FILE_HEADER + b->header_bytes)
+        return gfi_fail(GF_ERROR_FORMAT, "pixels at byte %" PRIu32 " lie inside the header",
+                        b->offset);
     if (b->header_bytes == CORE_HEADER) {
         b->width = gfi_le16(p + 18);
         b->height = gfi_le16(p + 20);
@@ -104,9 +107,6 @@ static gf_status read_masks(const gfi_source *source, bmp *b)
 static gf_status read_palette(const gfi_source *source, bmp *b)
 {
     size_t entry = b->header_bytes == CORE_HEADER ? 3 : 4, start = FILE_HEADER + b->header_bytes;
-    if (b->offset < start)
-        return gfi_fail(GF_ERROR_FORMAT, "pixels at byte %" PRIu32 " lie inside the header",
-                        b->offset);
     uint32_t room = (uint32_t)((b->offset - start) / entry), most = 1u << b->bits;
     if (b->entries == 0 || b->entries > most) b->entries = most;
     if (b->entries > room) b->entries = room;

@@ -173,7 +173,7 @@ static gf_status check_idat(const gfi_png *png, const gf_file_info *info)
     uint64_t raw = (bits + 7) / 8 * (uint64_t)info->height;
     /* passes of an interlaced image pad each row, so this is a lower bound there too */
     if (png->interlaced) raw = bits / 8 * (uint64_t)info->height;
-    if (png->idat_bytes == 0) return gfi_fail(GF_ERROR_FORMAT, "truncated: no data in chunk IDAT");
+    if (png->idat_bytes == 0) return gfi_fail(GF_ERROR_FORMAT, "truncated: chunk IDAT with the pixels is missing or empty");
     if (raw / MAX_RATIO > png->idat_bytes)
         return gfi_fail(
             GF_ERROR_FORMAT, "truncated: %zu compressed bytes cannot hold %dx%d pixels of %d bits",
