@@ -151,12 +151,12 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
     return status;
 }
 
-/* Measured with taps of 3 x 3 … 31 x 31: about 2.5 ns a tap and pixel. */
+/* 2026-11-30, 2-core x86-64 with AVX-512: about 2.4 ns a tap and pixel, 3 + 3 to 31 + 31. */
 static double cost_ns(const gfi_request *request)
 {
     const gfi_window *w = request->window;
     const double taps = w->n_terms ? ((double)w->kw + w->kh) * w->n_terms : (double)w->kw * w->kh;
-    return (taps + 4) * 2.5 * request->out.width * request->out.height;
+    return taps * 2.4 * request->out.width * request->out.height;
 }
 
 const gf_impl gfi_window_ref = {

@@ -224,10 +224,9 @@ void gfi_sweep_run(gfi_sweep *sweep, const gf_view *src, const gf_view *dst)
 
 /* ---- helpers ------------------------------------------------------------------------------- */
 
-double gfi_cpu_cost_ns(const gfi_request *request, double taps, double ns_per_tap)
+double gfi_cpu_cost_ns(const gfi_request *request, double ns_per_pixel)
 {
-    const double pixels = (double)request->out.width * request->out.height;
-    return pixels * (GFI_NS_PER_PIXEL + taps * ns_per_tap) / request->threads;
+    return ns_per_pixel * request->out.width * request->out.height / request->threads;
 }
 
 /* A tap too small for float stays other than zero, because zero times infinity is NaN. */
