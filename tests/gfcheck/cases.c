@@ -101,6 +101,7 @@ enum {
     DIMS
 };
 enum { SIZE_CLASSES = 16, OFFSETS = 4, WHITES = 3 };
+static const double DRAWN_PX = 1500; /* most of a drawn parameter that is a length */
 
 static void count_choices(const gf_filter_def *def, int n[DIMS])
 {
@@ -150,8 +151,8 @@ static void window_size(const gfc_case *one, int *kw, int *kh)
     gfi_params_destroy(one->def, &params);
 }
 
-static void make_case(const gf_filter_def *def, const int choice[DIMS], uint64_t *random,
-                      gfc_case *one)
+static void make_case(const gf_filter_def *def, const int choice[DIMS], double most_px,
+                      uint64_t *random, gfc_case *one)
 {
     static const int offsets[OFFSETS] = { 0, 1, 3, 8 };
     static const double whites[WHITES] = { 1, 255, 65535 };
@@ -160,7 +161,7 @@ static void make_case(const gf_filter_def *def, const int choice[DIMS], uint64_t
     one->in = (gf_pixel)(GF_PIXEL_U8 + choice[IN]);
     one->out = (gf_pixel)(GF_PIXEL_U8 + choice[OUT]);
     one->white = one->in == GF_PIXEL_F32 ? whites[choice[WHITE]] : gf_pixel_white(one->in);
-    gfc_param_text(def, choice[SET], random, one->params);
+    gfc_param_text(def, choice[SET], most_px, random, one->params);
     double outside[] = { 0, rint(0.4 * one->white * 16) / 16, -0.25 * one->white };
     gfc_param_border(def, (gf_border)choice[BORDER], outside[gfc_below(random, 3)], one->params);
     int kw, kh;
@@ -178,12 +179,12 @@ static void make_case(const gf_filter_def *def, const int choice[DIMS], uint64_t
 /* ---- corners --------------------------------------------------------------------------------- */
 
 /* Sizes one pixel wide and high for every border and parameter set of the def, then every pair of
- * pixel types, then every pattern for every border. The other choices rotate. */
+ * pixel types, every pattern for every border, and every end of a parameter's range. The other
+ * choices rotate. */
 bool gfc_corner(const gf_filter_def *def, bool quick, int index, gfc_case *one)
 {
     static const int shapes[4][2] = { { 0, 0 }, { 0, 14 }, { 14, 0 }, { 1, 1 } };
-    int sets = 1;
-    while (!quick && def->cases && def->cases[sets - 1]) sets++;
+    const int sets = quick ? 1 : gfc_param_first_end(def);
     const int n_shapes = sets * 5 * 4, n_types = 9, n_patterns = GFC_PATTERNS * 5;
     int choice[DIMS] = { [IN] = index % 3,
                          [OUT] = index / 3 % 3,
@@ -193,6 +194,7 @@ bool gfc_corner(const gf_filter_def *def, bool quick, int index, gfc_case *one)
                          [DST_PITCH] = index / 2 % 3,
                          [SRC_AT] = index / 2 % 4,
                          [DST_AT] = index / 3 % 4 };
+    double most_px = DRAWN_PX;
     int i = index;
     if (i < n_shapes) {
         choice[WIDTH] = shapes[i % 4][0], choice[HEIGHT] = shapes[i % 4][1];
@@ -203,11 +205,14 @@ bool gfc_corner(const gf_filter_def *def, bool quick, int index, gfc_case *one)
     } else if ((i -= n_types) < n_patterns) {
         choice[BORDER] = i % 5, choice[PATTERN] = i / 5;
         if (choice[PATTERN] >= GFC_TINY) choice[IN] = 2, choice[OUT] = i % 4 ? 2 : i / 4 % 2;
+    } else if ((i -= n_patterns) < gfc_param_ends(def)) {
+        choice[SET] = gfc_param_first_end(def) + i, choice[BORDER] = i % 5;
+        if (!quick) most_px = INFINITY;
     } else {
         return false;
     }
     uint64_t random = 0x636f726e6572u + (uint64_t)index;
-    make_case(def, choice, &random, one);
+    make_case(def, choice, most_px, &random, one);
     return true;
 }
 
@@ -220,7 +225,7 @@ bool gfc_sweep(const gf_filter_def *def, bool quick, int index, gfc_case *one)
                          [SRC_PITCH] = index % 3, [DST_PITCH] = index / 2 % 3, [SRC_AT] = index % 4,
                          [DST_AT] = index / 7 % 4 };
     uint64_t random = 0x7377656570u + (uint64_t)index;
-    make_case(def, choice, &random, one);
+    make_case(def, choice, DRAWN_PX, &random, one);
     one->width = width, one->height = 1 + index % 4;
     return true;
 }
@@ -279,7 +284,7 @@ void gfc_pairs_draw(gfc_pairs *pairs, gfc_case *one)
     for (int a = 0; a < DIMS; a++)
         for (int b = a + 1; b < DIMS; b++) *pair_of(pairs, best, a, b) = 1;
     pairs->seen += most;
-    make_case(pairs->def, best, &pairs->random, one);
+    make_case(pairs->def, best, DRAWN_PX, &pairs->random, one);
 }
 
 void gfc_pairs_coverage(const gfc_pairs *pairs, int *seen, int *all)

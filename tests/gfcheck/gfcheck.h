@@ -22,9 +22,13 @@ enum { GFC_TEXT = 1024 };
 
 /* Parameter sets of a filter: the defaults, the def's cases, each minimum and maximum, random. */
 int gfc_param_sets(const gf_filter_def *def);
+int gfc_param_first_end(const gf_filter_def *def); /* number of the first minimum or maximum */
+int gfc_param_ends(const gf_filter_def *def);      /* how many there are */
 
-/* Write set number `set` as text; `random` draws what the set leaves open. */
-void gfc_param_text(const gf_filter_def *def, int set, uint64_t *random, char text[GFC_TEXT]);
+/* Write set number `set` as text; `random` draws what the set leaves open. A maximum in pixels
+ * is cut to most_px: a window of millions of taps takes seconds. */
+void gfc_param_text(const gf_filter_def *def, int set, double most_px, uint64_t *random,
+                    char text[GFC_TEXT]);
 
 /* Append border=…, unless the text says so already or the filter has no such parameter. */
 void gfc_param_border(const gf_filter_def *def, gf_border border, double value,

@@ -118,7 +118,7 @@ static void list(void)
         uint64_t random = 1;
         for (int set = 0; set < gfc_param_sets(def); set++) {
             char text[GFC_TEXT];
-            gfc_param_text(def, set, &random, text);
+            gfc_param_text(def, set, INFINITY, &random, text);
             printf("    %s\n", *text ? text : "(defaults)");
         }
     }

@@ -42,6 +42,10 @@ static int n_ends(const gf_filter_def *def)
     return n;
 }
 
+int gfc_param_first_end(const gf_filter_def *def) { return 1 + n_cases(def); }
+
+int gfc_param_ends(const gf_filter_def *def) { return n_ends(def); }
+
 int gfc_param_sets(const gf_filter_def *def)
 {
     return 1 + n_cases(def) + n_ends(def) + RANDOM_SETS;
@@ -136,21 +140,24 @@ static void random_set(const gf_filter_def *def, uint64_t *random, char text[GFC
 }
 
 /* One parameter at its end, the others at their defaults. */
-static void end_set(const gf_filter_def *def, int index, uint64_t *random, char text[GFC_TEXT])
+static void end_set(const gf_filter_def *def, int index, double most_px, uint64_t *random,
+                    char text[GFC_TEXT])
 {
     size_t which = 0;
     bool max = false;
     range_end(def, index, &which, &max);
     for (size_t i = 0; i < def->info.n_params; i++) {
         const gf_param_info *info = &def->params[i].info;
+        double most = strcmp(info->unit, "px") == 0 ? fmin(info->max, most_px) : info->max;
         if (i == which)
-            append_number(text, info->name, max ? info->max : smallest(info, random));
+            append_number(text, info->name, max ? most : smallest(info, random));
         else if (info->flags & GF_PARAM_REQUIRED)
             append_random(text, info, random);
     }
 }
 
-void gfc_param_text(const gf_filter_def *def, int set, uint64_t *random, char text[GFC_TEXT])
+void gfc_param_text(const gf_filter_def *def, int set, double most_px, uint64_t *random,
+                    char text[GFC_TEXT])
 {
     text[0] = 0;
     int cases = n_cases(def), ends = n_ends(def);
@@ -161,7 +168,7 @@ void gfc_param_text(const gf_filter_def *def, int set, uint64_t *random, char te
     } else if (set <= cases) {
         snprintf(text, GFC_TEXT, "%s", def->cases[set - 1]);
     } else if (set <= cases + ends) {
-        end_set(def, set - cases - 1, random, text);
+        end_set(def, set - cases - 1, most_px, random, text);
     } else {
         random_set(def, random, text);
     }

@@ -362,7 +362,7 @@ static gf_status check_repeat(const trial *t, const gf_impl *impl)
  * pixel over its tile and is held to its tolerance instead. */
 static gf_status check_leaks(const trial *t, const gf_impl *impl)
 {
-    if (!t->touched || impl->tol_factor > 1) return GF_OK;
+    if (!t->touched || strstr(impl->name, "fft")) return GF_OK;
     GFI_TRY(run_once(t->request, t->one, impl, t->plain, 0x5a, t->second));
     const char *a = t->first, *b = t->second;
     for (size_t i = 0; i < t->n_out; i++) {
