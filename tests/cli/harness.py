@@ -39,8 +39,8 @@ class Box:
         return os.path.join(self.folder, name)
 
     def run(self, *args, env=None, stdin=b'', preexec=None, stdout=subprocess.PIPE):
-        full = dict(os.environ)
-        full.update(env or {})
+        # threads that wait do not spin: test machines are often crowded
+        full = {'OMP_WAIT_POLICY': 'passive', **os.environ, **(env or {})}
         done = subprocess.run([self.tool, *args], cwd=self.folder, env=full, input=stdin, stdout=stdout,
                               stderr=subprocess.PIPE, preexec_fn=preexec, timeout=60, check=False)
         return Result(done.returncode, done.stdout or b'', done.stderr)
