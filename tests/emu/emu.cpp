@@ -34,18 +34,36 @@ std::vector<thread> threads; /* of the block that runs */
 std::vector<uint64_t> heard; /* each thread's value of the last exchange */
 bool barrier_vote;
 size_t current;
+bool reverse; /* last thread and block first */
 const gfi_kernel *kernel;
 const void *kernel_args;
 
 std::vector<std::unique_ptr<fiber>> fibers;
 std::vector<fiber *> idle;
 
+void become(size_t i, fiber *home)
+{
+    current = i;
+    now.thread = threads[i].id;
+    threads[i].home = home;
+}
+
+/* Go on with the next thread in order where it has not begun: most never wait, and so a whole block
+ * of them runs without a change of stacks. */
+bool begin_next()
+{
+    const size_t next = reverse ? current - 1 : current + 1;
+    if (next >= threads.size() || threads[next].at != state::fresh) return false;
+    become(next, threads[current].home);
+    return true;
+}
+
 void run_threads_for_ever()
 {
     for (;;) {
         kernel->body(kernel_args);
         threads[current].at = state::done;
-        fiber::leave();
+        if (!begin_next()) fiber::leave();
     }
 }
 
@@ -60,14 +78,13 @@ fiber *take_fiber()
     return f;
 }
 
+/* Run a thread until it waits or has returned; its fiber may then have begun others. */
 void resume(size_t i)
 {
-    thread &t = threads[i];
-    if (t.at == state::fresh) t.home = take_fiber();
-    current = i;
-    now.thread = t.id;
-    t.home->enter();
-    if (t.at == state::done) idle.push_back(t.home);
+    become(i, threads[i].at == state::fresh ? take_fiber() : threads[i].home);
+    threads[i].home->enter();
+    const thread &last = threads[current];
+    if (last.at == state::done) idle.push_back(last.home);
 }
 
 void wait(state at, const char *file, int line)
@@ -149,7 +166,7 @@ void check_warps_can_go_on()
     }
 }
 
-void run_block(bool reverse)
+void run_block()
 {
     const size_t n = threads.size();
     for (thread &t : threads) t.at = state::fresh;
@@ -225,15 +242,16 @@ void run(const gfi_kernel &k, const grid &g, const void *args)
 
     const auto own_args = exact_bytes(k.args_bytes), shared = exact_bytes(g.shared_bytes);
     memcpy(own_args.get(), args, k.args_bytes);
+    reverse = g.reverse;
     kernel = &k;
     kernel_args = own_args.get();
     now.block_dim = g.threads;
     now.grid_dim = g.blocks;
     now.shared = shared.get();
     for (size_t b = 0; b < n_blocks; b++) {
-        now.block = split(g.reverse ? n_blocks - 1 - b : b, g.blocks);
+        now.block = split(reverse ? n_blocks - 1 - b : b, g.blocks);
         memset(shared.get(), 0xff, g.shared_bytes); /* NaN to whoever reads before writing */
-        run_block(g.reverse);
+        run_block();
     }
 }
 } // namespace emu

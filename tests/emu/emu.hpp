@@ -1,5 +1,5 @@
-/* Runs the shipped kernels on the CPU: the twins of what gf_device.cuh offers a kernel, and the machine
- * below them. One coroutine a thread, one block after another.
+/* Runs the shipped kernels on the CPU: the twins of what gf_device.cuh offers a kernel, and the
+ * machine below them. One coroutine a thread, one block after another.
  *
  * What it finds, built with ASan and UBSan: accesses outside shared or device memory, misaligned
  * vector accesses, barriers that not all threads reach, launches a device would refuse, use of

@@ -23,15 +23,18 @@ class real_fft_2d
   private:
     using value = std::complex<double>;
     struct line { /* one complex transform of n values */
-        explicit line(size_t n);
-        void run(const value *in, value *out, bool inverse) const;
-        void step(const value *in, size_t stride, value *out, size_t n, bool inverse) const;
-        value twiddle(size_t i, bool inverse) const;
-        std::vector<value> roots; /* exp(-2 pi i k / n) */
+        line(size_t n, double sign);
+        void run(const value *in, value *out) const { step(in, 1, out, roots.size()); }
+        void step(const value *in, size_t stride, value *out, size_t n) const;
+        void join4(value *out, size_t n) const;
+        void join(value *out, size_t n, size_t p) const;
+        value turn(value v) const { return { -sign * v.imag(), sign * v.real() }; }
+        double sign;              /* of the exponent: -1 forward, 1 inverse */
+        std::vector<value> roots; /* exp(sign 2 pi i k / n) */
     };
-    void columns(std::vector<value> &all, bool inverse) const;
+    static void columns(const line &column, std::vector<value> &all, size_t width);
     size_t ny_, nx_;
-    line row_, column_;
+    line row_, column_, row_back_, column_back_;
 };
 } // namespace emu
 
