@@ -2,12 +2,14 @@
 
 Run alone it prints one line per disagreement and closes with the counts."""
 
+import re
 import sys
 
 import numpy as np
 from scipy import ndimage, signal
 
 import oracle
+import traps
 
 MODES = {"constant": "constant", "replicate": "nearest", "reflect": "reflect",
          "mirror": "mirror", "wrap": "wrap"}
@@ -94,6 +96,22 @@ def by_hand():
            [0, 2, 2, 254, 255, 0, 0])
 
 
+def trap_answers():
+    """Every trap's typed answer against the oracle's, once for all methods."""
+    seen = set()
+    for number, trap in traps.TRAPS.items():
+        for chain, pixels, expected, as_float in trap():
+            chain = re.sub(":method=[a-z]+", "", chain)
+            key = chain, pixels.dtype.name, pixels.tobytes(), as_float
+            if key in seen:
+                continue
+            seen.add(key)
+            pixel = traps.pixel_name(pixels)
+            value = oracle.run(chain, pixels, pixel).value
+            got = oracle.quantise(value, "f32" if as_float else pixel)
+            yield number, chain, traps.differs(got, expected)
+
+
 def check():
     """Return (passed, list of disagreements)."""
     random = np.random.default_rng(1)
@@ -119,6 +137,11 @@ def check():
             count(f"{chain} on {size}", oracle.run(chain, x, "f32").value, reference(x), 1e-9)
     for what in by_hand():
         count(*what)
+    for number, chain, sentence in trap_answers():
+        if sentence:
+            wrong.append(f"trap {number} {chain[:80]}: {sentence}")
+        else:
+            passed += 1
     return passed, wrong
 
 

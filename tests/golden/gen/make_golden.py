@@ -19,16 +19,17 @@ import numpy as np
 import cases
 import images
 import oracle
+from traps import TYPES, pixel_name
 
 HERE = Path(__file__).resolve().parent.parent
-TYPES = {"u8": np.uint8, "u16": np.uint16, "f32": np.float32}
 HEAD = """\
 # Made by gen/make_golden.py. One case a line, fields separated by tabs:
 #   expected   the float64 result, unrounded, stored as float32
 #   input      its pixel type is that of the test
 #   tolerance  for f32 results the largest error; for integers the distance from a rounding tie
-#              within which the neighbouring level is right too; 0: exact, ties to even
-#   levels     how many levels an integer result may be off at such places
+#              within which the neighbouring level is right too
+#   levels     how many levels an integer result may be off at such places; 0: the arithmetic is
+#              exact, so that nothing may be off, and ties go to even, on every path but an FFT
 #   chain
 """
 
@@ -44,16 +45,18 @@ class Golden:
         return path
 
     def add(self, folder, case, source, pixels, chain, exact=False):
-        pixel = {v: k for k, v in TYPES.items()}[pixels.dtype.type]
+        pixel = pixel_name(pixels)
         result = oracle.run(chain, pixels, pixel)
         if result.ambiguous.any():
             raise ValueError(f"{chain} on {source}: float32 may decide pixels either way")
-        tolerance = 0.0 if exact else float(result.err.max())
+        tolerance = float(result.err.max())
         if exact and not np.array_equal(result.value, result.value.astype(np.float32), True):
             raise ValueError(f"{chain} on {source}: the result is no exact float32")
-        if pixel != "f32" and not exact:
+        if pixel != "f32":
             tolerance = max(tolerance, 1e-3)
         levels = max(1, math.ceil(tolerance)) if result.stages > 1 else 1
+        if exact:
+            levels = 0
         path = f"{folder}/{case}.pfm"
         if path in self.files:
             raise ValueError(f"{path}: two cases of this name")

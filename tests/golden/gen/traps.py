@@ -16,6 +16,10 @@ def array(rows, pixel):
     return np.array(rows, TYPES[pixel])
 
 
+def pixel_name(pixels):
+    return {kind: name for name, kind in TYPES.items()}[pixels.dtype.type]
+
+
 def wide_box_sum():
     """A window far wider than the image, along both axes."""
     answers = {"constant": [60, 60, 60], "replicate": [160, 180, 200], "reflect": [200, 180, 160],
@@ -144,7 +148,7 @@ TRAPS = {1: wide_box_sum, 2: one_pixel, 3: flip, 4: even, 5: ties, 6: sobel_step
          8: u16_constant, 9: wide_gaussian, 10: nan_in_a_row, 11: nan_under_an_fft}
 
 
-def differs(actual, expected, factor):
+def differs(actual, expected, factor=1.0, exact=True):
     """None, or a sentence. A single expected number is the largest value in the middle."""
     if isinstance(expected, float):
         h, w = actual.shape
@@ -154,7 +158,7 @@ def differs(actual, expected, factor):
     else:
         top = np.abs(expected[np.isfinite(expected)]).max()
         float_allowed = top * 2.0 ** -20 * factor
-        allowed = float_allowed if actual.dtype == np.float32 else float(factor > 1)
+        allowed = float_allowed if actual.dtype == np.float32 else float(not exact)
     if actual.shape != expected.shape:
         return f"size {actual.shape}, expected {expected.shape}"
     with np.errstate(invalid="ignore"):
