@@ -62,8 +62,8 @@ static cli_exit check_cuda(const cli_args *args)
     gf_cuda_info info;
     gf_cuda_get_info(&info);
     if (!info.reason[0]) return CLI_OK;
-    return cli_error(CLI_BACKEND, "gpufilter devices says what was found",
-                     "--impl: '%s' needs CUDA: %s", args->impl, info.reason);
+    return cli_error(CLI_BACKEND, "gpufilter devices says what was found", "--impl %s: %s",
+                     args->impl, info.reason);
 }
 
 cli_exit setup_check_impl(const cli_args *args, const gf_graph *graph)
