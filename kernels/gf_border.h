@@ -18,11 +18,11 @@ static GF_HOSTDEV int gf_border_index(int i, int n, int border)
     if (i >= 0 && i < n) return i;
     if (border == GF_B_CONSTANT) return -1;
     if (border == GF_B_REPLICATE) return i < 0 ? 0 : n - 1;
-    const int period = border == GF_B_WRAP ? n : border == GF_B_REFLECT ? 2 * n : n > 1 ? 2 * n - 2 : 1;
-    int m = i % period;
-    if (m < 0) m += period;
-    if (m < n) return m;
-    return border == GF_B_REFLECT ? period - 1 - m : period - m;
+    /* unsigned: twice the widest image does not fit an int */
+    const unsigned un = (unsigned)n, period = border == GF_B_WRAP ? un : border == GF_B_REFLECT ? 2 * un : n > 1 ? 2 * un - 2 : 1;
+    const unsigned m = i >= 0 ? (unsigned)i % period : period - 1 - (unsigned)(-1 - i) % period;
+    if (m < un) return (int)m;
+    return (int)(border == GF_B_REFLECT ? period - 1 - m : period - m);
 }
 
 #endif

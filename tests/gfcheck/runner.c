@@ -432,6 +432,11 @@ static void run_impl(gfc_run *run, gfc_row *row, const trial *t)
         row->passed++;
         return;
     }
+    if (status == GF_ERROR_NO_MEMORY || status == GF_ERROR_DEVICE_MEMORY) { /* no wrong answer */
+        row->unusable++;
+        snprintf(row->why, sizeof row->why, "%.150s", gf_error_message());
+        return;
+    }
     row->failed++;
     print_failure(run, row, t);
     if (status == GF_ERROR_DEVICE && row->impl->backend == GF_BACKEND_CUDA) lose_device(run);

@@ -15,8 +15,8 @@
         gf_status got_ = (call);                                                                   \
         ck_assert_msg(got_ == (wanted), "%s: %s (%s), not %s", #call, gf_status_name(got_),        \
                       gf_error_message(), gf_status_name(wanted));                                 \
-        ck_assert_msg(strstr(gf_error_message(), part), "%s: the message \"%s\" lacks \"%s\"", #call, \
-                      gf_error_message(), part);                                                   \
+        ck_assert_msg(strstr(gf_error_message(), part), "%s: the message \"%s\" lacks \"%s\"",     \
+                      #call, gf_error_message(), part);                                            \
     } while (0)
 
 #define expect_ok(call)                                                                            \

@@ -51,10 +51,12 @@ END_TEST
 
 START_TEST(status_names)
 {
-    static const char *const names[] = { "OK",        "INVALID",   "RANGE",         "NOT_FOUND",
-                                         "UNSUPPORTED", "FORMAT",  "IO",            "NO_MEMORY",
-                                         "DEVICE_MEMORY", "DEVICE", "INTERNAL" };
-    for (int i = 0; i <= GF_ERROR_INTERNAL; i++) ck_assert_str_eq(gf_status_name((gf_status)i), names[i]);
+    static const char *const names[] = { "OK",        "INVALID",     "RANGE",
+                                         "NOT_FOUND", "UNSUPPORTED", "FORMAT",
+                                         "IO",        "NO_MEMORY",   "DEVICE_MEMORY",
+                                         "DEVICE",    "INTERNAL" };
+    for (int i = 0; i <= GF_ERROR_INTERNAL; i++)
+        ck_assert_str_eq(gf_status_name((gf_status)i), names[i]);
     ck_assert_str_eq(gf_status_name((gf_status)99), "UNKNOWN");
 }
 END_TEST
@@ -78,7 +80,8 @@ START_TEST(messages_belong_to_a_thread)
 }
 END_TEST
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory -----------------------------------------------------------------------------------
+ */
 
 START_TEST(products_are_checked)
 {
@@ -119,11 +122,13 @@ START_TEST(clock_runs_forward)
         after = gfi_clock_ns();
         ck_assert(after >= before);
     }
-    while (gfi_clock_ns() == before) {}
+    while (gfi_clock_ns() == before) {
+    }
 }
 END_TEST
 
-/* ---- views ------------------------------------------------------------------------------------- */
+/* ---- views -------------------------------------------------------------------------------------
+ */
 
 static gf_view view_of(void *data, int32_t w, int32_t h, size_t pitch, gf_pixel pixel)
 {
@@ -198,7 +203,8 @@ START_TEST(overlap_is_found)
 }
 END_TEST
 
-/* ---- images -------------------------------------------------------------------------------------- */
+/* ---- images
+ * -------------------------------------------------------------------------------------- */
 
 START_TEST(image_sizes_are_checked)
 {
@@ -211,7 +217,8 @@ START_TEST(image_sizes_are_checked)
     desc = (gf_image_desc){ INT32_MAX, INT32_MAX, GF_PIXEL_F32 };
     expect_fail(gf_image_create(NULL, &desc, GF_MEMORY_HOST, &image), GF_ERROR_RANGE, "addressed");
     desc = (gf_image_desc){ 5, 5, GF_PIXEL_NONE };
-    expect_fail(gf_image_create(NULL, &desc, GF_MEMORY_HOST, &image), GF_ERROR_INVALID, "pixel type");
+    expect_fail(gf_image_create(NULL, &desc, GF_MEMORY_HOST, &image), GF_ERROR_INVALID,
+                "pixel type");
     expect_fail(gf_image_create(NULL, NULL, GF_MEMORY_HOST, &image), GF_ERROR_INVALID, "NULL");
     gf_image_destroy(NULL);
     gf_image_destroy(&image);
@@ -244,7 +251,8 @@ START_TEST(copies_keep_to_the_view)
     unsigned char from[60], to[60];
     for (int i = 0; i < 60; i++) from[i] = (unsigned char)i;
     memset(to, 0xee, sizeof to);
-    gf_view src = view_of(from, 5, 4, 11, GF_PIXEL_U8), dst = view_of(to + 3, 5, 4, 13, GF_PIXEL_U8);
+    gf_view src = view_of(from, 5, 4, 11, GF_PIXEL_U8),
+            dst = view_of(to + 3, 5, 4, 13, GF_PIXEL_U8);
     expect_ok(gf_view_copy(NULL, &src, &dst));
     for (int i = 0; i < 60; i++) {
         int x = (i - 3) % 13, y = (i - 3) / 13;
@@ -279,7 +287,8 @@ START_TEST(adopted_memory_is_given_back_once)
 }
 END_TEST
 
-/* ---- notices --------------------------------------------------------------------------------------- */
+/* ---- notices
+ * --------------------------------------------------------------------------------------- */
 
 static char logged[256];
 static void keep_line(gf_log_level level, const char *message, void *user)

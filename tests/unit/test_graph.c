@@ -181,7 +181,8 @@ END_TEST
  * message, nothing else. */
 START_TEST(damaged_chains)
 {
-    static const char chain[] = "gaussian=2:border=\"wrap\",correlate='1 2;3 4':scale=.1,clamp=1\\:2";
+    static const char chain[] =
+        "gaussian=2:border=\"wrap\",correlate='1 2;3 4':scale=.1,clamp=1\\:2";
     static const char other[] = ",:=;'\"\\@ 9-x";
     char text[sizeof chain];
     for (size_t n = 0; n < sizeof chain; n++) {

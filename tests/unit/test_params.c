@@ -104,7 +104,8 @@ START_TEST(table_is_sound)
     {
         ck_assert(*info->name && *info->summary && info->unit && info->default_text);
         ck_assert_ptr_eq(gf_filter_param(&def->info, p_), info);
-        ck_assert_msg(strspn(info->name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(info->name),
+        ck_assert_msg(strspn(info->name, "abcdefghijklmnopqrstuvwxyz0123456789-") ==
+                          strlen(info->name),
                       "%s %s", def->info.name, info->name);
         ck_assert_str_ne(info->name, "impl");
         if (is_number(info)) {
@@ -136,8 +137,9 @@ START_TEST(defaults_are_what_the_text_says)
         const char *a = params, *b = given;
         size_t offset = def->params[p_].offset;
         size_t n = info->type == GF_PARAM_FLOAT ? sizeof(double) : sizeof(int);
-        ck_assert_msg(memcmp(a + offset, b + offset, n) == 0, "%s %s: default_text \"%s\" is not %g",
-                      def->info.name, info->name, info->default_text, info->default_value);
+        ck_assert_msg(memcmp(a + offset, b + offset, n) == 0,
+                      "%s %s: default_text \"%s\" is not %g", def->info.name, info->name,
+                      info->default_text, info->default_value);
         gfi_params_destroy(def, &params);
         gfi_params_destroy(def, &given);
     }
@@ -155,8 +157,10 @@ START_TEST(ends_of_ranges)
             snprintf(value, sizeof value, "%.17g", info->min - 1);
             expect_fail(set(def, info->name, value), GF_ERROR_RANGE, info->name);
             expect_fail(set_f64(def, info->name, info->min - 1), GF_ERROR_RANGE, info->name);
-            if (open) expect_fail(set_f64(def, info->name, info->min), GF_ERROR_RANGE, "not");
-            else if (!odd || fmod(info->min, 2) != 0) expect_ok(set_f64(def, info->name, info->min));
+            if (open)
+                expect_fail(set_f64(def, info->name, info->min), GF_ERROR_RANGE, "not");
+            else if (!odd || fmod(info->min, 2) != 0)
+                expect_ok(set_f64(def, info->name, info->min));
         }
         if (isfinite(info->max)) {
             double above = info->max + fmax(1, fabs(info->max) * 1e-3);
@@ -165,7 +169,8 @@ START_TEST(ends_of_ranges)
         }
         if (odd) {
             double even = isfinite(info->min) ? 2 * floor(info->min / 2) + 2 : 4;
-            if (even <= info->max) expect_fail(set_f64(def, info->name, even), GF_ERROR_RANGE, "odd");
+            if (even <= info->max)
+                expect_fail(set_f64(def, info->name, even), GF_ERROR_RANGE, "odd");
         }
     }
 }
@@ -174,9 +179,10 @@ END_TEST
 /* What people type where a number is needed. */
 START_TEST(silly_values)
 {
-    static const char *const silly[] = { "",    " ",    "nan",     "inf", "-inf",     "1e999", "abc",
-                                         "1,5", "2px",  "--3",     "1 2", "0x",       "1e",    "+-1",
-                                         ".",   "1.5.2" };
+    static const char *const silly[] = {
+        "",    " ",   "nan", "inf", "-inf", "1e999", "abc", "1,5",
+        "2px", "--3", "1 2", "0x",  "1e",   "+-1",   ".",   "1.5.2"
+    };
     each_param(def, info)
     {
         if (!is_number(info)) continue;
