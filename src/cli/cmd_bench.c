@@ -106,17 +106,26 @@ static void free_chains(chains *c)
 
 /* ---- what came out ------------------------------------------------------------------------ */
 
-static void print_head(const bench *b)
+static int longest(const chains *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        if (strlen(c->text[i]) > n) n = strlen(c->text[i]);
+    return (int)n;
+}
+
+static void print_head(const bench *b, int width)
 {
     printf("%dx%d %s, %s memory; copy %.1f GB/s\n", b->desc.width, b->desc.height,
            gf_pixel_name(b->desc.pixel), b->memory == GF_MEMORY_CUDA ? "GPU" : "host",
            1 / b->copy_ns_per_byte);
-    printf("%-44s %-16s %10s %10s %8s %8s\n", "chain", "impl", "ms", "MPix/s", "GB/s", "% copy");
+    printf("%-*s %-16s %10s %10s %8s %8s\n", width, "chain", "impl", "ms", "MPix/s", "GB/s",
+           "% copy");
 }
 
-static void print_row(const char *chain, const bench_result *r)
+static void print_row(const char *chain, int width, const bench_result *r)
 {
-    printf("%-44s %-16s %10.3f %10.1f %8.2f %8.1f\n", chain, r->impls, r->ns / 1e6,
+    printf("%-*s %-16s %10.3f %10.1f %8.2f %8.1f\n", width, chain, r->impls, r->ns / 1e6,
            r->pixels_per_s / 1e6, r->bytes_per_s / 1e9, 100 * r->copy_share);
     fflush(stdout);
 }
@@ -167,7 +176,7 @@ static cli_exit measure_all(bench *b, const chains *c)
         if (j)
             json_row(c->text[i], &r, failed, j);
         else if (!failed)
-            print_row(c->text[i], &r);
+            print_row(c->text[i], width, &r);
         if (failed) code = c->n > 1 ? CLI_FAILED : failed;
     }
     if (j) {
