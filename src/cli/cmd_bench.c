@@ -166,10 +166,11 @@ static cli_exit measure_all(bench *b, const chains *c)
 {
     json writer = { .out = stdout }, *j = b->args->json ? &writer : NULL;
     cli_exit code = CLI_OK;
+    int width = longest(c);
     if (j)
         json_head(b, j);
     else
-        print_head(b);
+        print_head(b, width);
     for (size_t i = 0; i < c->n; i++) {
         bench_result r;
         cli_exit failed = bench_chain(b, c->graph[i], &r);
