@@ -103,7 +103,7 @@ def trap_answers():
         for chain, pixels, expected, as_float in trap():
             chain = re.sub(":method=[a-z]+", "", chain)
             key = chain, pixels.dtype.name, pixels.tobytes(), as_float
-            if key in seen:
+            if key in seen or pixels.size > 100000:  # 11: takes longer than all others together
                 continue
             seen.add(key)
             pixel = traps.pixel_name(pixels)
