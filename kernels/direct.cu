@@ -87,7 +87,7 @@ template <int K> GF_DEVICE void gf_direct_strip(const gf_direct_args &a, float *
 }
 
 #define GF_DIRECT_KERNEL(K)                                                                        \
-    GF_KERNEL_BOUNDS(128, (K) < 13 ? 4 : 3, gf_direct_##K, gf_direct_args, a)                      \
+    GF_KERNEL_BOUNDS(128, (K) < 9 ? 4 : (K) < 11 ? 3 : 2, gf_direct_##K, gf_direct_args, a)        \
     {                                                                                              \
         GF_SHARED(float, shared);                                                                  \
         gf_direct_strip<K>(a, shared);                                                             \

@@ -116,6 +116,44 @@ GF_DEVICE void gf_sep_rows(const gf_sep_args &a, const float *tile, float *ring,
     }
 }
 
+/* Turn the sums of a window's terms at column x, rows y …, into pixels. */
+GF_DEVICE void gf_sep_join(const gf_sep_args &a, int x, int y, float (&sum)[GF_SEP_OUT],
+                           const float (&second)[GF_SEP_OUT])
+{
+    if (a.combine.combine == GF_C_SUM) {
+#pragma unroll
+        for (int o = 0; o < GF_SEP_OUT; o++)
+            sum[o] = fmaf(a.combine.scale, sum[o] + second[o], a.combine.offset);
+        return;
+    }
+#pragma unroll
+    for (int o = 0; o < GF_SEP_OUT; o++) {
+        const float own = a.combine.combine == GF_C_UNSHARP
+                              ? gf_load_border(a.src, x, y + o, a.border, a.border_value)
+                              : 0.0f;
+        sum[o] = gf_combine(a.combine, sum[o], second[o], own);
+    }
+}
+
+/* Store those of the rows y … of column x that lie in y_first … y_end-1. */
+template <class T>
+GF_DEVICE void gf_sep_put(const gf_kimage &dst, int x, int y, int y_first, int y_end,
+                          const float (&v)[GF_SEP_OUT])
+{
+    if (y >= y_first && y + GF_SEP_OUT <= y_end) {
+        T *to = gf_row<T>(dst, y) + x;
+#pragma unroll
+        for (int o = 0; o < GF_SEP_OUT; o++) {
+            gf_put(to, v[o]);
+            to = reinterpret_cast<T *>(reinterpret_cast<char *>(to) + dst.pitch);
+        }
+        return;
+    }
+#pragma unroll
+    for (int o = 0; o < GF_SEP_OUT; o++)
+        if (y + o >= y_first && y + o < y_end) gf_put(gf_row<T>(dst, y + o) + x, v[o]);
+}
+
 /* Column pass for one column: the eight results that begin at ring row `row` go to dst rows y …,
  * those of them that lie in y_first … y_end-1. */
 GF_DEVICE void gf_sep_column(const gf_sep_args &a, const float *ring, int ring_rows, int row, int x,
@@ -128,14 +166,13 @@ GF_DEVICE void gf_sep_column(const gf_sep_args &a, const float *ring, int ring_r
         gf_sep_down other = { ring + ring_rows * a.ring_pitch, a.ring_pitch, ring_rows, row };
         gf_sep_filter(other, a.col[1], a.kh, second);
     }
-#pragma unroll
-    for (int o = 0; o < GF_SEP_OUT; o++) {
-        if (y + o < y_first || y + o >= y_end) continue;
-        const float own = a.combine.combine == GF_C_UNSHARP
-                              ? gf_load_border(a.src, x, y + o, a.border, a.border_value)
-                              : 0.0f;
-        gf_store(a.dst, x, y + o, gf_combine(a.combine, sum[o], second[o], own));
-    }
+    gf_sep_join(a, x, y, sum, second);
+    if (a.dst.pixel == GF_P_U8)
+        gf_sep_put<unsigned char>(a.dst, x, y, y_first, y_end, sum);
+    else if (a.dst.pixel == GF_P_U16)
+        gf_sep_put<unsigned short>(a.dst, x, y, y_first, y_end, sum);
+    else
+        gf_sep_put<float>(a.dst, x, y, y_first, y_end, sum);
 }
 
 GF_KERNEL_BOUNDS(128, 4, gf_sep, gf_sep_args, a)

@@ -1,5 +1,7 @@
 #include "core/launch.h"
 
+#include <math.h>
+
 #include "kernels/direct.variants.h"
 #include "kernels/sep.variants.h"
 
@@ -20,26 +22,31 @@ static void set_groups(gfi_launch_config *c, int groups)
 static int resident_blocks(const gfi_chip *chip, const gfi_tune_row *row, int threads,
                            size_t shared_bytes)
 {
+    enum { SYSTEM_BYTES = 1024 }; /* shared memory that each block takes for itself */
     const int64_t by_threads = (int64_t)row->blocks * MOST_THREADS / threads;
-    const int64_t by_shared = (int64_t)(chip->shared_bytes_sm / shared_bytes);
+    const int64_t by_shared = (int64_t)(chip->shared_bytes_sm / (shared_bytes + SYSTEM_BYTES));
     const int64_t blocks = by_shared < by_threads ? by_shared : by_threads;
     return blocks > 1 ? (int)blocks : 1;
 }
 
-/* Rows of a block of a strip kernel, which goes over `extra` rows more than it makes. The chip is
- * to be filled by whole waves of blocks; of those as many as leave the extra rows a small part. */
-static int strip_rows(const gfi_chip *chip, int blocks_a_sm, int strips, int extra, int height,
-                      int least)
+/* Rows of a block of a strip kernel, which takes them `step` at a time and goes over `extra` more
+ * than it makes. The chip is to be filled by whole waves of blocks; of those as many as leave the
+ * extra rows a small part. */
+static int strip_rows(const gfi_chip *chip, int blocks_a_sm, int strips, int step, int extra,
+                      int height)
 {
     enum { WORTH = 16 }; /* extra rows are no more than one in so many, where that fills the chip */
     const int64_t wave = (int64_t)chip->multiprocessors * blocks_a_sm;
-    const int64_t wanted = (int64_t)strips * divide_up(height, extra ? extra * WORTH : WORTH);
+    const int64_t wanted = (int64_t)strips * divide_up(height, (extra ? extra : 1) * WORTH);
     const int64_t waves = wanted > wave ? wanted / wave : 1;
     int64_t segments = waves * wave / strips;
     if (segments < 1) segments = 1;
     if (segments > MOST_BLOCKS_Y) segments = MOST_BLOCKS_Y;
-    const int rows = divide_up(height, segments);
-    return rows > least ? rows : least;
+    /* With fewer rows than extra ones more blocks would not be sooner done. */
+    const int least = extra > step ? extra : step;
+    int rows = divide_up(height, segments);
+    if (rows < least) rows = least;
+    return round_up((int64_t)rows + extra, step) - extra; /* whole steps */
 }
 
 /* ---- 2-D ----------------------------------------------------------------------------------- */
@@ -79,10 +86,9 @@ bool gfi_launch_direct(const gfi_chip *chip, int k, int width, int height, gfi_l
     out->shared_bytes = (size_t)out->tile_pitch * GF_DIRECT_ROWS * sizeof(float);
     if (out->shared_bytes > chip->shared_bytes_block) return false;
 
-    const int resident =
+    out->resident =
         resident_blocks(chip, gfi_tune_find(GFI_TUNE_DIRECT, k), threads, out->shared_bytes);
-    const int rows = strip_rows(chip, resident, strips, k - 1, height, 2 * GF_DIRECT_ROWS);
-    out->rows = round_up((int64_t)rows + k - 1, GF_DIRECT_ROWS) - (k - 1); /* whole steps */
+    out->rows = strip_rows(chip, out->resident, strips, GF_DIRECT_ROWS, k - 1, height);
     out->steps = (double)strip * (out->rows + k - 1);
     out->grid[0] = (unsigned)strips;
     out->grid[1] = (unsigned)divide_up(height, out->rows);
@@ -110,6 +116,8 @@ bool gfi_launch_direct_n(const gfi_chip *chip, int kw, int kh, int width, int he
         };
         set_groups(out, (int)groups);
         out->tile_pitch = 4 * out->tile_groups;
+        out->resident = resident_blocks(chip, gfi_tune_find(GFI_TUNE_DIRECT_N, kw),
+                                        WARP * threads_y, out->shared_bytes);
         return true;
     }
     return false;
@@ -148,14 +156,13 @@ bool gfi_launch_sep(const gfi_chip *chip, int kw, int kh, int n_terms, int width
         if ((strip /= 2) < NARROWEST) return false;
     const int strips = divide_up(width, strip);
     const int threads = strip < MOST_THREADS / 2 ? 2 * strip : MOST_THREADS;
-    const int resident =
+    out->resident =
         resident_blocks(chip, gfi_tune_find(GFI_TUNE_SEP, kw + kh), threads, out->shared_bytes);
-    const int rows = strip_rows(chip, resident, strips, out->lag, height, 2 * GF_SEP_ROWS);
-    out->rows = round_up((int64_t)rows + out->lag, GF_SEP_ROWS) - out->lag; /* whole steps */
+    out->rows = strip_rows(chip, out->resident, strips, GF_SEP_ROWS, out->lag, height);
     out->steps = (double)strip * (out->rows + out->lag);
     out->block[0] = (unsigned)threads;
     out->grid[0] = (unsigned)strips;
-    out->grid[1] = (unsigned)divide_up(height, rows);
+    out->grid[1] = (unsigned)divide_up(height, out->rows);
     out->block[1] = out->block[2] = out->grid[2] = 1;
     return true;
 }
@@ -173,6 +180,7 @@ void gfi_launch_any(int width, int height, gfi_launch_config *out)
         .strip = WARP,
         .rows = BLOCK_Y,
         .steps = WARP * BLOCK_Y,
+        .resident = gfi_tune_find(GFI_TUNE_ANY, 1)->blocks,
     };
 }
 
@@ -181,6 +189,15 @@ void gfi_launch_any(int width, int height, gfi_launch_config *out)
 double gfi_launch_ns(const gfi_chip *chip, const gfi_launch_config *config, const gfi_tune_row *row,
                      double taps, double bytes)
 {
-    return gfi_tune_launch_ns(chip, row, (double)config->grid[0] * config->grid[1],
-                              config->steps * (row->base + row->per_tap * taps), bytes);
+    /* An H200 issues 33.5e12 thread instructions/s on 132 multiprocessors and moves 4.1e12
+     * bytes/s; other chips count as so many of its multiprocessors. */
+    static const double INSTRUCTIONS_NS = 33.5e3 / 132, BYTES_NS = 4.1e3 / 132, LAUNCH_NS = 5e3;
+    enum { HALF_SPEED_WARPS = 4 }; /* with so many, half the issue slots are used */
+    const double blocks = ceil((double)config->grid[0] * config->grid[1] / chip->multiprocessors);
+    const double running = blocks < config->resident ? blocks : config->resident;
+    const double warps = running * config->block[0] * config->block[1] / WARP;
+    const double speed = INSTRUCTIONS_NS * warps / (warps + HALF_SPEED_WARPS);
+    const double issue_ns = blocks * config->steps * (row->base + row->per_tap * taps) / speed;
+    const double memory_ns = bytes / (chip->multiprocessors * BYTES_NS);
+    return LAUNCH_NS + (issue_ns > memory_ns ? issue_ns : memory_ns);
 }

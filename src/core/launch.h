@@ -17,6 +17,7 @@ typedef struct gfi_launch_config {
     uint32_t groups_inverse; /* 2^32 / tile_groups + 1 */
     int tile_pitch;          /* floats */
     int ring_pitch, lag;     /* separable: floats; kh - 1 rounded up to a multiple of 8 */
+    int resident;            /* blocks that a multiprocessor runs at a time */
     double steps;            /* pixels a block goes over, those made twice included */
 } gfi_launch_config;
 

@@ -1,4 +1,4 @@
-/* The table of what is known about the kernels, and times that follow from it. */
+/* The table of what is known about the kernels. */
 #ifndef GFI_CORE_TUNE_H
 #define GFI_CORE_TUNE_H
 
@@ -29,10 +29,5 @@ const gfi_tune_row *gfi_tune_find(gfi_tune_kernel kernel, int taps);
 
 /* Return a middling GPU, for estimates before a device is open. */
 gfi_chip gfi_tune_average_chip(void);
-
-/* Return the expected time of a launch of `blocks` blocks that issue `instructions` each (counted
- * for a thread) and move `bytes` through device memory together. */
-double gfi_tune_launch_ns(const gfi_chip *chip, const gfi_tune_row *row, double blocks,
-                          double instructions, double bytes);
 
 #endif

@@ -3,21 +3,22 @@
  *   GF_TUNE(kernel, taps, blocks, base, per_tap)
  *
  * The first row of a kernel whose `taps` (K of a K x K window, kw + kh of a separable one) is not
- * exceeded applies. `blocks` run on a multiprocessor at a time; a pixel costs `base` + `per_tap`
- * instructions for each of its taps. Blocks follow from the registers that sm_90 code takes,
- * instructions are counted in that code; a row of measured figures goes above the generic ones. */
+ * exceeded applies. `blocks` of 128 threads run on a multiprocessor at a time; a pixel costs `base`
+ * + `per_tap` instructions for each of its taps. Blocks follow from the registers that sm_90 code
+ * takes, instructions are counted in that code; a row of measured figures goes above the generic
+ * ones. */
 #define GF_ANY_TAPS 2147483647
 
-/* 64, 72, 121, 128, 128, 168, 168 registers; blocks of 128 threads */
+/* 64, 72, 121, 128, 158, 168, 168 registers */
 GF_TUNE(GFI_TUNE_DIRECT, 3, 8, 16, 1.2)
 GF_TUNE(GFI_TUNE_DIRECT, 5, 7, 16, 1.2)
-GF_TUNE(GFI_TUNE_DIRECT, 11, 4, 16, 1.25)
+GF_TUNE(GFI_TUNE_DIRECT, 9, 4, 16, 1.25)
 GF_TUNE(GFI_TUNE_DIRECT, 15, 3, 16, 1.25)
-/* 86 registers; blocks of up to 256 threads */
-GF_TUNE(GFI_TUNE_DIRECT_N, GF_ANY_TAPS, 2, 24, 1.6)
-/* 88 registers; blocks of 128 threads */
+/* 86 registers */
+GF_TUNE(GFI_TUNE_DIRECT_N, GF_ANY_TAPS, 5, 24, 1.6)
+/* 91 registers */
 GF_TUNE(GFI_TUNE_SEP, GF_ANY_TAPS, 5, 28, 1.25)
-/* 38 and 56 registers; blocks of 256 threads */
-GF_TUNE(GFI_TUNE_ANY, GF_ANY_TAPS, 4, 40, 9)
+/* 38 and 56 registers */
+GF_TUNE(GFI_TUNE_ANY, GF_ANY_TAPS, 8, 40, 9)
 
 #undef GF_ANY_TAPS

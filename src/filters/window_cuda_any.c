@@ -30,10 +30,10 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
     return gfi_window_countable(request, why);
 }
 
-/* Three times what it should take: it is there for when there is nothing else. */
+/* Ten times what it should take: it is there for when there is nothing else. */
 static double cost_ns(const gfi_request *request)
 {
-    enum { LAST_RESORT = 3 };
+    enum { LAST_RESORT = 10 };
     const gfi_window *w = request->window;
     const gfi_chip chip = gfi_window_chip(request);
     const double taps =
