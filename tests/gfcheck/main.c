@@ -192,6 +192,7 @@ static gf_status check(gfc_run *run)
         double start = gfi_clock_ns();
         run_fixed(run);
         printf("corner cases: %.1f s\n", (gfi_clock_ns() - start) * 1e-9);
+        fflush(stdout);
         status = run_random(run);
     }
     printf("%lu cases, %lu of them outside what a filter accepts\n", run->cases, run->refused);
