@@ -1,8 +1,6 @@
 /* The only file that includes libpng. */
 #include "io/config.h"
 
-#ifdef HAVE_PNG
-
 #include <png.h>
 #include <string.h>
 
@@ -20,10 +18,7 @@ typedef struct reader {
     const gf_view *view;
     const uint8_t *at, *end;
     uint8_t *row, *line; /* a row as libpng gives it, and as gray when it is to be scattered */
-    uint16_t gray[256];  /* gray of a palette index or of a value of less than 8 bits */
 } reader;
-
-enum { NO_GRAY = 256 };
 
 static void on_error(png_structp png, png_const_charp message)
 {
@@ -47,41 +42,15 @@ static void read_bytes(png_structp png, png_bytep out, size_t n)
     r->at += n;
 }
 
-static void fill_gray_table(reader *r)
-{
-    const gfi_png *f = r->file;
-    unsigned white = (1u << (f->bits < 8 ? f->bits : 8)) - 1;
-    for (unsigned i = 0; i < 256; i++) {
-        r->gray[i] = NO_GRAY;
-        if (f->color != GFI_PNG_PALETTE) {
-            if (i <= white) r->gray[i] = (uint16_t)(i * 255 / white);
-        } else if (i < f->palette_entries) {
-            const uint8_t *p = f->palette + 3 * i;
-            r->gray[i] = (uint16_t)gfi_luma(p[0], p[1], p[2]);
-        }
-    }
-}
-
-static void convert_by_table(reader *r, uint8_t *dst, size_t n)
-{
-    unsigned all = 0;
-    for (size_t i = 0; i < n; i++) {
-        unsigned gray = r->gray[r->row[i]];
-        all |= gray;
-        dst[i] = (uint8_t)gray;
-    }
-    if (all & NO_GRAY) png_error(r->png, "a pixel's palette index is past the end of the palette");
-}
-
 static void convert_row(reader *r, void *dst, size_t n)
 {
     const gfi_png *f = r->file;
     if (f->bits == 16)
         gfi_gray_row_be16(dst, r->row, f->channels, n);
-    else if (f->bits < 8 || f->color == GFI_PNG_PALETTE)
-        convert_by_table(r, dst, n);
-    else
+    else if (f->bits == 8 && f->color != GFI_PNG_PALETTE)
         gfi_gray_row_u8(dst, r->row, f->channels, n);
+    else if (!gfi_png_map_row(f, dst, r->row, n))
+        png_error(r->png, "a pixel's palette index is past the end of the palette");
 }
 
 static void read_plain(reader *r)
@@ -149,7 +118,6 @@ gf_status gfi_libpng_decode(const gfi_source *source, const gfi_png *png, gf_fil
                  .view = view,
                  .at = source->bytes,
                  .end = source->bytes + source->n };
-    fill_gray_table(&r);
     r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, on_error, on_warning);
     if (r.png) r.png_info = png_create_info_struct(r.png);
     gf_status status =
@@ -215,5 +183,4 @@ gf_status gfi_libpng_encode(const gf_view *view, gfi_buffer *out)
     return status;
 }
 
-#endif
 #endif

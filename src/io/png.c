@@ -17,7 +17,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "core/image.h"
+#include "io/gray.h"
 #include "io/png_file.h"
 #include "io/stb.h"
 
@@ -111,7 +113,7 @@ static gf_status read_ihdr(const gfi_source *source, const chunk *c, gfi_png *pn
         return gfi_fail(GF_ERROR_FORMAT,
                         "the first chunk is %s of %" PRIu32 " bytes, not IHDR of 13", c->name,
                         c->length);
-    const uint8_t *p = c->data;
+    const uint8_t *p = png->ihdr = c->data;
     png->bits = p[8];
     png->color = p[9];
     png->interlaced = p[12] == 1;
@@ -173,7 +175,9 @@ static gf_status check_idat(const gfi_png *png, const gf_file_info *info)
     uint64_t raw = (bits + 7) / 8 * (uint64_t)info->height;
     /* passes of an interlaced image pad each row, so this is a lower bound there too */
     if (png->interlaced) raw = bits / 8 * (uint64_t)info->height;
-    if (png->idat_bytes == 0) return gfi_fail(GF_ERROR_FORMAT, "truncated: chunk IDAT with the pixels is missing or empty");
+    if (png->idat_bytes == 0)
+        return gfi_fail(GF_ERROR_FORMAT,
+                        "truncated: chunk IDAT with the pixels is missing or empty");
     if (raw / MAX_RATIO > png->idat_bytes)
         return gfi_fail(
             GF_ERROR_FORMAT, "truncated: %zu compressed bytes cannot hold %dx%d pixels of %d bits",
@@ -195,6 +199,31 @@ static gf_status walk(const gfi_source *source, gfi_png *png, gf_file_info *info
     if (png->color == GFI_PNG_PALETTE && !png->palette)
         return gfi_fail(GF_ERROR_FORMAT, "colour type 3 without a palette (chunk PLTE)");
     return check_idat(png, info);
+}
+
+static void fill_gray_table(gfi_png *png)
+{
+    unsigned white = png->bits < 8 ? (1u << png->bits) - 1 : 255;
+    for (unsigned i = 0; i < 256; i++) {
+        png->gray[i] = GFI_PNG_NO_GRAY;
+        if (png->color != GFI_PNG_PALETTE) {
+            if (i <= white) png->gray[i] = (uint16_t)(i * 255 / white);
+        } else if (i < png->palette_entries) {
+            const uint8_t *p = png->palette + 3 * i;
+            png->gray[i] = (uint16_t)gfi_luma(p[0], p[1], p[2]);
+        }
+    }
+}
+
+bool gfi_png_map_row(const gfi_png *png, uint8_t *dst, const uint8_t *src, size_t n)
+{
+    unsigned all = 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned gray = png->gray[src[i]];
+        all |= gray;
+        dst[i] = (uint8_t)gray;
+    }
+    return !(all & GFI_PNG_NO_GRAY);
 }
 
 static bool palette_is_gray(const gfi_png *png)
@@ -225,6 +254,53 @@ static void describe(const gfi_png *png, gf_file_info *info)
     if (png->exif || png->text) gfi_notice(info, "metadata is dropped");
 }
 
+#if !defined HAVE_PNG && defined HAVE_STB
+
+/* What stb is given: header and compressed rows only, so that it neither makes alpha from tRNS nor
+ * looks up palettes, which it does past their end. A palette's indices come as gray values. */
+static gf_status reduce(const gfi_source *source, const gfi_png *png, gfi_buffer *out)
+{
+    chunk c = { .length = IHDR_BYTES, .at = SIGNATURE_BYTES };
+    bool ok = gfi_buffer_append(out, source->bytes, SIGNATURE_BYTES + CHUNK_OVERHEAD + IHDR_BYTES);
+    if (ok && png->color == GFI_PNG_PALETTE)
+        out->data[png->ihdr - source->bytes + 9] = GFI_PNG_GRAY; /* stb does not look at CRCs */
+    while (ok && c.type != IEND) {
+        GFI_TRY(read_chunk(source, c.at + CHUNK_OVERHEAD + c.length, &c));
+        if (c.type == IDAT || c.type == IEND)
+            ok = gfi_buffer_append(out, source->bytes + c.at, CHUNK_OVERHEAD + (size_t)c.length);
+    }
+    return ok ? GF_OK : GF_ERROR_NO_MEMORY;
+}
+
+/* stb spread indices of less than 8 bits over 0 ... 255 as if they were gray. */
+static gf_status map_palette(const gfi_png *png, const gf_view *view)
+{
+    unsigned white = (1u << png->bits) - 1;
+    for (int32_t y = 0; y < view->height; y++) {
+        uint8_t *row = gfi_row(view, y);
+        for (int32_t x = 0; x < view->width; x++) row[x] = (uint8_t)(row[x] * white / 255);
+        if (!gfi_png_map_row(png, row, row, (size_t)view->width))
+            return gfi_fail(GF_ERROR_FORMAT,
+                            "a pixel's palette index is past the end of the palette");
+    }
+    return GF_OK;
+}
+
+static gf_status decode(const gfi_source *source, const gfi_png *png, gf_file_info *info,
+                        gf_image **out)
+{
+    gfi_buffer file = { 0 };
+    gf_status status = reduce(source, png, &file);
+    gfi_source reduced = { file.data, file.size, source->max_pixels };
+    if (status == GF_OK) status = gfi_stb_load(&reduced, info, out);
+    gfi_free(file.data);
+    if (status != GF_OK || png->color != GFI_PNG_PALETTE) return status;
+    gf_view view = gf_image_view(*out);
+    return map_palette(png, &view);
+}
+
+#else
+
 static gf_status decode(const gfi_source *source, const gfi_png *png, gf_file_info *info,
                         gf_image **out)
 {
@@ -232,24 +308,20 @@ static gf_status decode(const gfi_source *source, const gfi_png *png, gf_file_in
     GFI_TRY(gfi_image_create_host(info->width, info->height, info->pixel, out));
     gf_view view = gf_image_view(*out);
     return gfi_libpng_decode(source, png, info, &view);
-#elif defined HAVE_STB
-    /* stb reads colours past a short palette from memory that it never wrote */
-    if (png->color == GFI_PNG_PALETTE && png->palette_entries < 1u << png->bits)
-        return gfi_fail(GF_ERROR_UNSUPPORTED,
-                        "palette of %" PRIu32 " entries for %d bits needs a build with libpng",
-                        png->palette_entries, png->bits);
-    return gfi_stb_load(source, info, out);
 #else
     (void)source, (void)png, (void)info, (void)out;
     return GF_ERROR_INTERNAL; /* never called: can_load is 0 */
 #endif
 }
 
+#endif
+
 static gf_status load(const gfi_source *source, gf_file_info *info, gf_image **out)
 {
     gfi_png png = { 0 };
     GFI_TRY(walk(source, &png, info));
     describe(&png, info);
+    fill_gray_table(&png);
     return decode(source, &png, info, out);
 }
 

@@ -3,10 +3,6 @@
  * Each row takes the filter whose differences have the smallest sum of absolute values (the
  * heuristic that the PNG specification recommends, section 12.7). All candidates come from stored
  * pixels, so their loops have no carried dependency and run as vectors. */
-#include "io/config.h"
-
-#ifdef HAVE_DEFLATE
-
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,5 +175,3 @@ gf_status gfi_deflate_encode(const gf_view *view, gfi_buffer *out)
     gfi_free(zlib.data);
     return status;
 }
-
-#endif

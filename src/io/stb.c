@@ -4,10 +4,6 @@
  * around the rest: only the formats it is asked for are compiled in, memory comes zeroed and
  * capped, asserts cannot end the program, and nothing of stb's is global or touches a file: its
  * setters would change the caller's process, and its writers report success on a full disk. */
-#include "io/config.h"
-
-#ifdef HAVE_STB
-
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,5 +145,3 @@ gf_status gfi_stb_save(gfi_stb_format format, const gf_view *view, gfi_buffer *o
     if (t.failed) return GF_ERROR_NO_MEMORY;
     return ok ? GF_OK : gfi_fail(GF_ERROR_NO_MEMORY, "stb could not encode");
 }
-
-#endif

@@ -215,7 +215,7 @@ START_TEST(parameters_are_checked)
                 "struct_size is 0");
     load_params = (gf_load_params){ .struct_size = sizeof load_params, .format = "webp" };
     expect_fail(gf_image_load_memory("x", b.data, b.n, &load_params, &image), GF_ERROR_UNSUPPORTED,
-                "\"webp\" is not one of png");
+                "\"webp\" is not one of ");
     load_params.format = "PFM";
     expect_fail(gf_image_load_memory("x", b.data, b.n, &load_params, &image), GF_ERROR_FORMAT,
                 "x: is a PGM file, not the PFM asked for");
@@ -265,14 +265,20 @@ END_TEST
 /* ---- all codecs --------------------------------------------------------------------------------
  */
 
+#if defined HAVE_DEFLATE || defined HAVE_PNG
+enum { PNG_HOLDS = 3 };
+#else
+enum { PNG_HOLDS = 1 };
+#endif
+
 /* What saving must answer, and whether the values come back as they were. */
 static const struct {
     const char *name;
     unsigned holds; /* 1: u8, 2: u16, 4: f32 */
     bool exact;
 } rules[] = {
-    { "png", 3, true }, { "jpeg", 1, false }, { "bmp", 1, true },
-    { "tga", 1, true }, { "pgm", 3, true },   { "pfm", 4, true },
+    { "png", PNG_HOLDS, true }, { "jpeg", 1, false }, { "bmp", 1, true },
+    { "tga", 1, true },         { "pgm", 3, true },   { "pfm", 4, true },
 };
 
 static const gf_codec_info *codec(const char *name)
@@ -333,7 +339,8 @@ START_TEST(round_trips_of_every_filter)
                     else
                         ((uint16_t *)gfi_row(&s.view, y))[x] = (uint16_t)(v[kind] * 257);
                 }
-            if (codec("png")->can_save) round_trip("png", true, &s.view);
+            if (codec("png")->can_load && PNG_HOLDS & 1 << (type - 1))
+                round_trip("png", true, &s.view);
             if (type == GF_PIXEL_U8 && codec("tga")->can_save) round_trip("tga", true, &s.view);
             free(s.memory);
         }
@@ -708,9 +715,7 @@ START_TEST(png_palettes)
     b = begin_png(2, 1, 8, GFI_PNG_PALETTE, 0);
     put_chunk(&b, "PLTE", "\x21\x21\x21\x42\x42\x42", 6);
     png_rows(&b, 0, 1, 2);
-    expect_refused(
-        &b, strstr(codec("png")->summary, "reads every") ? GF_ERROR_FORMAT : GF_ERROR_UNSUPPORTED,
-        "palette");
+    expect_refused(&b, GF_ERROR_FORMAT, "past the end of the palette");
     b = begin_png(2, 1, 8, GFI_PNG_PALETTE, 0);
     png_rows(&b, 0, 1, 2);
     expect_refused(&b, GF_ERROR_FORMAT, "without a palette");
@@ -1478,7 +1483,8 @@ int main(void)
 #ifdef HAVE_PNG
     suite_add(suite, "png adler", png_wrong_adler_is_refused);
 #endif
-    if (getenv("GPUFILTER_PNGSUITE")) suite_add(suite, "pngsuite", pngsuite);
+    if (getenv("GPUFILTER_PNGSUITE") && codec("png")->can_load)
+        suite_add(suite, "pngsuite", pngsuite);
 #ifdef HAVE_JPEG
     suite_add(suite, "jpeg gray", jpeg_gray);
     suite_add(suite, "jpeg cmyk", jpeg_cmyk);
