@@ -152,20 +152,30 @@ GF_DEVICE bool gf_fft_any_wild(const gf_fft_args &a, int x, int y)
     return wild;
 }
 
-/* Sum under the window whose first pixel is (x, y); wild tells whether it met such a pixel. A NaN
- * settles the sum, so there it ends. */
-GF_DEVICE double gf_fft_direct(const gf_fft_args &a, int x, int y, bool &wild)
+/* Sum under the window whose first pixel is (x, y), with kh rows of kw taps; wild tells whether it
+ * met a pixel the FFT did not see. A NaN settles the sum, so there it ends. */
+GF_DEVICE double gf_fft_sum(const gf_fft_args &a, const float *taps, int x, int y, bool &wild)
 {
     double sum = 0.0;
     for (int j = 0; j < a.kh; j++) {
         for (int i = 0; i < a.kw; i++) {
             const float p = gf_load_border(a.src, x + i, y + j, a.border, a.border_value);
             gf_fft_tame(p, a.limit, wild);
-            sum += static_cast<double>(gf_fft_tap(a, i + a.shift, j)) * static_cast<double>(p);
+            sum += static_cast<double>(gf_ldg(taps++)) * static_cast<double>(p);
         }
         if (sum != sum) return sum;
     }
     return sum;
+}
+
+/* The sum over all terms. Two terms may be infinite with opposite signs, which their merged taps
+ * would hide. */
+GF_DEVICE double gf_fft_direct(const gf_fft_args &a, int x, int y, bool &wild)
+{
+    if (a.terms < 2) return gf_fft_sum(a, a.taps, x, y, wild);
+    const long long taps = static_cast<long long>(a.kw) * a.kh;
+    const double first = gf_fft_sum(a, a.taps + taps, x, y, wild);
+    return first + gf_fft_sum(a, a.taps + 2 * taps, x, y, wild);
 }
 
 /* Compute again, directly, the pixels whose window holds what was kept from the FFT.

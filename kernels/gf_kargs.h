@@ -131,14 +131,14 @@ typedef struct gf_fft_args {
     float *real;            /* batch tiles of n rows of n floats */
     float *spectrum;        /* batch spectra of n rows of n/2+1 pairs */
     const float *transform; /* spectrum of the taps, divided by n*n */
-    const float *taps;      /* kh rows of kw */
+    const float *taps;      /* kh rows of kw; then the same of each term, when there are two */
     int *wild;              /* for each tile of the batch, whether it holds pixels no FFT may see; or NULL */
     int n, batch, first_tile, tiles_x, tiles, step_x, step_y;
     int origin_x, origin_y, shift; /* the taps begin at column `shift` of the tile, row 0 */
     int kw, kh, border;
     float border_value, scale, offset;
     float limit; /* pixels of this size or more, and NaN, are not let into the FFT */
-    int unused;
+    int terms;   /* sums that are made one by one when pixels are infinite */
 } gf_fft_args;
 GF_SAME_SIZE(gf_fft_args, 176);
 

@@ -114,25 +114,36 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
 
 /* ---- prepare ------------------------------------------------------------------------------- */
 
-static double tap_at(const gfi_window *w, int i, int j)
+/* Taps in device memory: the window's, and after them each term's when there are two. */
+static size_t tap_planes(const gfi_window *w)
+{
+    return w->n_terms > 1 ? 1 + (size_t)w->n_terms : 1;
+}
+static size_t plane_taps(const gfi_window *w) { return (size_t)w->kw * (size_t)w->kh; }
+
+static double term_tap(const gfi_term *term, int i, int j) { return term->col[j] * term->row[i]; }
+
+static double window_tap(const gfi_window *w, int i, int j)
 {
     if (w->full) return w->full[(size_t)j * (size_t)w->kw + (size_t)i];
     double sum = 0;
-    for (int t = 0; t < w->n_terms; t++) sum += w->term[t].col[j] * w->term[t].row[i];
+    for (int t = 0; t < w->n_terms; t++) sum += term_tap(&w->term[t], i, j);
     return sum;
 }
 
-/* The taps as floats, and the sum of their sizes. */
+/* All planes as floats, and the sum of the window's |taps|. */
 static float *make_taps(const gfi_window *w, double *abs_sum)
 {
-    float *taps = gfi_alloc((size_t)w->kw * (size_t)w->kh, sizeof *taps, "taps");
+    float *taps = gfi_alloc(tap_planes(w) * plane_taps(w), sizeof *taps, "taps");
     if (!taps) return NULL;
     float *to = taps;
     *abs_sum = 0;
-    for (int j = 0; j < w->kh; j++) {
-        for (int i = 0; i < w->kw; i++) {
-            *to = (float)tap_at(w, i, j);
-            *abs_sum += fabs((double)*to++);
+    for (size_t plane = 0; plane < tap_planes(w); plane++) {
+        for (int j = 0; j < w->kh; j++) {
+            for (int i = 0; i < w->kw; i++, to++) {
+                *to = (float)(plane ? term_tap(&w->term[plane - 1], i, j) : window_tap(w, i, j));
+                if (plane == 0) *abs_sum += fabs((double)*to);
+            }
         }
     }
     return taps;
@@ -164,14 +175,14 @@ static gf_status alloc_buffer(fft_state *s, size_t bytes, void *out)
 static size_t spectrum_bytes(int n) { return (size_t)n * ((size_t)n / 2 + 1) * 2 * sizeof(float); }
 static size_t tile_bytes(int n) { return (size_t)n * (size_t)n * sizeof(float); }
 
-static gf_status alloc_buffers(fft_state *s, bool wild)
+static gf_status alloc_buffers(fft_state *s, size_t taps, bool wild)
 {
     gf_fft_args *a = &s->args;
     const size_t batch = (size_t)a->batch;
     GFI_TRY(alloc_buffer(s, batch * tile_bytes(a->n), &a->real));
     GFI_TRY(alloc_buffer(s, batch * spectrum_bytes(a->n), &a->spectrum));
     GFI_TRY(alloc_buffer(s, spectrum_bytes(a->n), &a->transform));
-    GFI_TRY(alloc_buffer(s, (size_t)a->kw * (size_t)a->kh * sizeof(float), &a->taps));
+    GFI_TRY(alloc_buffer(s, taps * sizeof(float), &a->taps));
     if (wild) GFI_TRY(alloc_buffer(s, batch * sizeof *a->wild, &a->wild));
     return gfi_fft_create(s->queue, a->n, a->n, a->batch, &s->fft);
 }
@@ -203,7 +214,8 @@ static void set_args(fft_state *s, const gfi_request *request, const tiling *t)
                              .border = (int)w->border,
                              .border_value = (float)w->border_value,
                              .scale = (float)w->scale,
-                             .offset = (float)w->offset };
+                             .offset = (float)w->offset,
+                             .terms = w->n_terms };
 }
 
 static gf_status launch(const fft_state *s, const gfi_kernel *kernel, const gf_fft_args *args,
@@ -215,12 +227,11 @@ static gf_status launch(const fft_state *s, const gfi_kernel *kernel, const gf_f
 }
 
 /* Transform the taps on the device, in tile 0 of an otherwise empty batch, and keep the result. */
-static gf_status make_transform(fft_state *s, const float *taps)
+static gf_status make_transform(fft_state *s, const float *taps, size_t n_taps)
 {
     const gf_fft_args *a = &s->args;
     const unsigned n = (unsigned)a->n;
-    GFI_TRY(
-        gfi_upload(s->queue, (void *)a->taps, taps, (size_t)a->kw * (size_t)a->kh * sizeof *taps));
+    GFI_TRY(gfi_upload(s->queue, (void *)a->taps, taps, n_taps * sizeof *taps));
     GFI_TRY(gfi_fill(s->queue, a->real, 0, (size_t)a->batch * tile_bytes(a->n)));
     GFI_TRY(
         launch(s, s->place, a, (gfi_launch){ .grid = { n / 256, n, 1 }, .block = { 256, 1, 1 } }));
@@ -244,11 +255,12 @@ static gf_status fill_state(fft_state *s, const gfi_request *request)
         return gfi_fail(GF_ERROR_INTERNAL, "cuda-fft: prepared for a window it cannot serve");
     float *taps = make_taps(request->window, &abs_sum);
     if (!taps) return GF_ERROR_NO_MEMORY;
+    const size_t n_taps = tap_planes(request->window) * plane_taps(request->window);
     set_args(s, request, &t);
     s->args.limit = wild_limit(t.n, abs_sum);
     gf_status status = find_kernels(s);
-    if (status == GF_OK) status = alloc_buffers(s, may_be_wild(request, s->args.limit));
-    if (status == GF_OK) status = make_transform(s, taps);
+    if (status == GF_OK) status = alloc_buffers(s, n_taps, may_be_wild(request, s->args.limit));
+    if (status == GF_OK) status = make_transform(s, taps, n_taps);
     gfi_free(taps);
     return status;
 }
