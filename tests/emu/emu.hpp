@@ -2,9 +2,9 @@
  * machine below them. One coroutine a thread, one block after another.
  *
  * What it finds, built with ASan and UBSan: accesses outside shared or device memory, misaligned
- * vector accesses, barriers that not all threads reach, launches a device would refuse, use of
- * memory nobody wrote (poisoned with NaN patterns), results that depend on the order of threads
- * (GF_EMU_ORDER=reverse). What it does not find: races between warps, and speed. */
+ * vector accesses (gcc only), barriers that not all threads reach, launches a device would refuse,
+ * use of memory nobody wrote (poisoned with NaN patterns), results that depend on the order of
+ * threads (GF_EMU_ORDER=reverse). What it does not find: races between warps, and speed. */
 #ifndef GF_EMU_HPP
 #define GF_EMU_HPP
 
