@@ -28,6 +28,11 @@ static double hermite(double x, double s2, int order)
     }
 }
 
+/* Taps this far below the largest become 0. They change no result within the numbers contract, and
+ * whether such a tap, or the product of two, still is a float32 number decides what an infinity
+ * under it does: 0 on every path. */
+static const double negligible = 1e-16;
+
 void gfi_gauss_taps(const gfi_gauss *g, double *out, int centre)
 {
     if (g->sigma <= 0) {
@@ -35,8 +40,12 @@ void gfi_gauss_taps(const gfi_gauss *g, double *out, int centre)
         return;
     }
     const double s2 = g->sigma * g->sigma;
-    double sum = 0;
-    for (int x = -g->radius; x <= g->radius; x++) sum += exp(-0.5 * x * x / s2);
+    double sum = 0, most = 0;
+    for (int x = -g->radius; x <= g->radius; x++) sum += exp(-0.5 * x * (double)x / s2);
+    for (int x = -g->radius; x <= g->radius; x++) {
+        out[centre + x] = hermite(-x, s2, g->order) * exp(-0.5 * x * (double)x / s2) / sum;
+        most = fmax(most, fabs(out[centre + x]));
+    }
     for (int x = -g->radius; x <= g->radius; x++)
-        out[centre + x] = hermite(-x, s2, g->order) * exp(-0.5 * x * x / s2) / sum;
+        if (fabs(out[centre + x]) < negligible * most) out[centre + x] = 0;
 }

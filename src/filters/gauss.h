@@ -24,7 +24,7 @@ extern const char gfi_gauss_source[];
 
 /* Rows of the parameter table. */
 #define GFI_SIGMA(T, field, name, def, def_text, flags, summary)                                   \
-    GFI_FLOAT(T, field, name, "px", 0, 1e6, def, def_text, GF_PARAM_MIN_OPEN | (flags), summary)
+    GFI_FLOAT(T, field, name, "px", 0.001, 1e6, def, def_text, flags, summary)
 #define GFI_TRUNCATE(T)                                                                            \
     GFI_FLOAT(T, truncate, "truncate", "sigma", 0, 1000, 4, "4", GF_PARAM_MIN_OPEN,                \
               "Taps reach (int)(truncate * sigma + 0.5) px from the centre.")
