@@ -204,7 +204,7 @@ static const gf_impl *find_impl(const char *filter, const char *name)
 }
 
 /* The widest of the bounds that the chosen implementations state. Exact arithmetic is exact only
- * without an FFT. */
+ * without an FFT, which may also be off by more than a level where its bound is wider than one. */
 static allowance plan_allowance(const gf_plan *plan, const golden *c)
 {
     double factor = 1;
@@ -216,7 +216,7 @@ static allowance plan_allowance(const gf_plan *plan, const golden *c)
     }
     if (c->levels == 0 && !fft) return (allowance){ 0, 0 };
     allowance may = { c->tolerance * factor, fmax(c->levels, 1) };
-    if (may.levels > 1) may.levels = fmax(may.levels, ceil(may.tolerance));
+    if (may.levels > 1 || fft) may.levels = fmax(may.levels, ceil(may.tolerance));
     return may;
 }
 

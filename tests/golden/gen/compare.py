@@ -29,7 +29,7 @@ import check_oracle
 import images
 import oracle
 import traps
-from program import Program, Unusable, factor
+from program import Crash, Program, Unusable, factor, has_fft
 
 SIZES = ((1, 1), (1, 17), (19, 1), (2, 2), (3, 5), (13, 19), (37, 23), (61, 67), (128, 33))
 
@@ -107,6 +107,8 @@ def run_job(job):
         results, used = _program.run(job.chain, inputs, job.as_float)
     except Unusable as why:
         return 0, [], [str(why)] * len(inputs)
+    except Crash as why:
+        return 0, [f"{job.chain[:200]} on {', '.join(inputs)[:100]}: {why}"], []
     passed, failures = 0, []
     for name, pixels in inputs.items():
         wrong = judge(job, pixels, results[name], used)
@@ -127,16 +129,17 @@ def judge(job, pixels, actual, used):
     try:
         expected = oracle.run(job.chain, pixels, pixel)
     except ValueError as refused:
-        return None if isinstance(actual, str) else f"gave a result, but {refused}"
+        polite = isinstance(actual, str) and "error: " in actual
+        return None if polite else f"is not refused, but {refused}"
     if isinstance(actual, str):
         return actual
-    return oracle.judge(actual, expected, "f32" if job.as_float else pixel, factor(used))
+    return oracle.judge(actual, expected, "f32" if job.as_float else pixel, factor(used),
+                        has_fft(used))
 
 
 def trap_differs(job, actual, used):
     """An FFT rounds where the direct sum is exact."""
-    exact = not any("fft" in name for name in used)
-    return traps.differs(actual, job.expected, factor(used), exact)
+    return traps.differs(actual, job.expected, factor(used), exact=not has_fft(used))
 
 
 def two_backends(job, inputs):

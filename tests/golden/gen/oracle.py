@@ -475,16 +475,19 @@ def quantise(value, pixel):
         np.uint8 if pixel == "u8" else np.uint16)
 
 
-def judge(actual, expected, pixel, factor=1.0, exact=False):
+def judge(actual, expected, pixel, factor=1.0, fft=False):
     """Compare decoded pixels with a Result. Return None, or a sentence about the worst pixel.
 
-    exact: the arithmetic has no rounding, so that ties must come out exactly as well."""
+    factor: times the contract's bound. fft: an integer may be off by more than one level where
+    that bound is wider than one."""
     if actual.shape != expected.value.shape:
         return f"size is {actual.shape}, not {expected.value.shape}"
     if expected.ambiguous.mean() > 0.1:
         return "the case proves nothing: more than a tenth of its pixels are ambiguous"
-    bad, excess = (judge_f32 if pixel == "f32" else judge_integer)(
-        actual, expected, pixel, 0.0 if exact else factor)
+    if pixel == "f32":
+        bad, excess = judge_f32(actual, expected, factor)
+    else:
+        bad, excess = judge_integer(actual, expected, pixel, factor, fft)
     if not bad.any():
         return None
     y, x = np.unravel_index(np.argmax(np.where(bad, excess, -1)), bad.shape)
@@ -492,7 +495,7 @@ def judge(actual, expected, pixel, factor=1.0, exact=False):
             f"{actual[y, x]!r}, expected {expected.value[y, x]!r} +- {expected.err[y, x]:.3g}")
 
 
-def judge_f32(actual, expected, pixel, factor):
+def judge_f32(actual, expected, factor):
     v, a = expected.value, actual.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         off = np.abs(a - v)
@@ -503,12 +506,12 @@ def judge_f32(actual, expected, pixel, factor):
     return bad, np.where(special, np.inf, off)
 
 
-def judge_integer(actual, expected, pixel, factor):
-    delta = np.maximum(1e-3, expected.err * factor) if factor else 0.0 * expected.err
+def judge_integer(actual, expected, pixel, factor, fft):
+    delta = np.maximum(1e-3, expected.err * factor)
     a = actual.astype(np.float64)
     middle = quantise(expected.value, pixel).astype(np.float64)
     low, high = (quantise(expected.value + s * delta, pixel).astype(np.float64) for s in (-1, 1))
-    levels = np.maximum(1.0, np.ceil(delta)) if expected.stages > 1 else np.ones(a.shape)
+    levels = np.maximum(1.0, np.ceil(delta)) if expected.stages > 1 or fft else np.ones(a.shape)
     levels[expected.ambiguous] = np.inf
     bad = (a < low) | (a > high) | (np.abs(a - middle) > levels)
     return bad, np.abs(a - middle)
