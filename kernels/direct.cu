@@ -100,9 +100,9 @@ typedef float gf_direct_sums[GF_DIRECT_N_ROWS][4];
 
 /* Taps i … i+n-1 (n <= 4) of source row `row` (in tile rows of this thread) for those of the
  * thread's output rows that have that row in their window; v holds the pixels. */
-template <int N>
-GF_DEVICE void gf_direct_n_taps(const gf_direct_args &a, bool small, int row, int i,
-                                const float (&v)[8], gf_direct_sums &run)
+template <bool SMALL, int N>
+GF_DEVICE void gf_direct_n_taps(const gf_direct_args &a, int row, int i, const float (&v)[8],
+                                gf_direct_sums &run)
 {
 #pragma unroll
     for (int o = 0; o < GF_DIRECT_N_ROWS; o++) {
@@ -111,7 +111,7 @@ GF_DEVICE void gf_direct_n_taps(const gf_direct_args &a, bool small, int row, in
         const int at = j * a.kw + i;
 #pragma unroll
         for (int k = 0; k < N; k++) {
-            const float tap = small ? a.taps[at + k] : gf_ldg(a.more + at + k);
+            const float tap = SMALL ? a.taps[at + k] : gf_ldg(a.more + at + k);
 #pragma unroll
             for (int c = 0; c < 4; c++) run[o][c] = fmaf(tap, v[c + k], run[o][c]);
         }
@@ -135,25 +135,26 @@ GF_DEVICE void gf_direct_clear(gf_direct_sums &sums)
 }
 
 /* One source row, taps `from` … `to`-1 (from is a multiple of 4), as one run. */
-GF_DEVICE void gf_direct_n_run(const gf_direct_args &a, const float *pixels, bool small, int row,
-                               int from, int to, gf_direct_sums &run)
+template <bool SMALL>
+GF_DEVICE void gf_direct_n_run(const gf_direct_args &a, const float *pixels, int row, int from,
+                               int to, gf_direct_sums &run)
 {
     gf_direct_clear(run);
     float v[8];
     int i = from;
     gf_direct_read(pixels + i, v);
     for (; i + 4 <= to; i += 4) {
-        gf_direct_n_taps<4>(a, small, row, i, v, run);
+        gf_direct_n_taps<SMALL, 4>(a, row, i, v, run);
         const float4 next = gf_get4(pixels + i + 8);
         v[0] = v[4], v[1] = v[5], v[2] = v[6], v[3] = v[7];
         v[4] = next.x, v[5] = next.y, v[6] = next.z, v[7] = next.w;
     }
     if (to - i == 1)
-        gf_direct_n_taps<1>(a, small, row, i, v, run);
+        gf_direct_n_taps<SMALL, 1>(a, row, i, v, run);
     else if (to - i == 2)
-        gf_direct_n_taps<2>(a, small, row, i, v, run);
+        gf_direct_n_taps<SMALL, 2>(a, row, i, v, run);
     else if (to - i == 3)
-        gf_direct_n_taps<3>(a, small, row, i, v, run);
+        gf_direct_n_taps<SMALL, 3>(a, row, i, v, run);
 }
 
 /* Add `some` to `all` for the output rows that have had a multiple of `every` kernel rows. Counting
@@ -172,12 +173,12 @@ GF_DEVICE void gf_direct_n_settle(int row, int every, gf_direct_sums &some, gf_d
     }
 }
 
-/* A block makes a tile of four columns a lane by GF_DIRECT_N_ROWS rows for each row of its
- * threads. Runs of at most 32 taps are added to `some`, and that, about every 32 runs, to `all`. */
-GF_KERNEL_BOUNDS(256, 2, gf_direct_n, gf_direct_args, a)
+/* SMALL: the taps are in the arguments. A block makes a tile of four columns a lane by
+ * GF_DIRECT_N_ROWS rows for each row of its threads. Runs of at most 32 taps are added to `some`,
+ * and that, about every 32 runs, to `all`. */
+template <bool SMALL> GF_DEVICE void gf_direct_n_tile(const gf_direct_args &a, float *shared)
 {
     enum { RUN = 32 };
-    GF_SHARED(float, shared);
     const int strip_x = static_cast<int>(blockIdx.x) * 4 * static_cast<int>(blockDim.x);
     const int block_rows = GF_DIRECT_N_ROWS * static_cast<int>(blockDim.y);
     const int block_y = static_cast<int>(blockIdx.y) * block_rows;
@@ -189,7 +190,6 @@ GF_KERNEL_BOUNDS(256, 2, gf_direct_n, gf_direct_args, a)
 
     const int own_row = GF_DIRECT_N_ROWS * static_cast<int>(threadIdx.y);
     const float *pixels = shared + own_row * tile.pitch + 4 * threadIdx.x;
-    const bool small = a.kw * a.kh <= GF_DIRECT_TAPS;
     const int runs_a_row = (a.kw + RUN - 1) / RUN;
     const int every = runs_a_row < RUN ? RUN / runs_a_row : 1;
     gf_direct_sums run, some, all;
@@ -198,7 +198,7 @@ GF_KERNEL_BOUNDS(256, 2, gf_direct_n, gf_direct_args, a)
     for (int row = 0; row < GF_DIRECT_N_ROWS + a.kh - 1; row++, pixels += tile.pitch) {
         for (int from = 0; from < a.kw; from += RUN) {
             const int to = from + RUN < a.kw ? from + RUN : a.kw;
-            gf_direct_n_run(a, pixels, small, row, from, to, run);
+            gf_direct_n_run<SMALL>(a, pixels, row, from, to, run);
             gf_direct_move(run, some);
         }
         gf_direct_n_settle(row, every, some, all);
@@ -217,4 +217,17 @@ GF_KERNEL_BOUNDS(256, 2, gf_direct_n, gf_direct_args, a)
                                         fmaf(a.scale, all[o][2], a.offset),
                                         fmaf(a.scale, all[o][3], a.offset)));
     }
+}
+
+/* Up to GF_DIRECT_TAPS taps, and more. */
+GF_KERNEL_BOUNDS(256, 2, gf_direct_n, gf_direct_args, a)
+{
+    GF_SHARED(float, shared);
+    gf_direct_n_tile<true>(a, shared);
+}
+
+GF_KERNEL_BOUNDS(256, 2, gf_direct_more, gf_direct_args, a)
+{
+    GF_SHARED(float, shared);
+    gf_direct_n_tile<false>(a, shared);
 }

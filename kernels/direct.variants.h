@@ -11,7 +11,7 @@ enum { GF_DIRECT_COLUMNS = 4, GF_DIRECT_ROWS = 8 };
  * groups of four are those of the image. */
 #define GF_DIRECT_LEAD(K) ((4 - (K) / 2 % 4) % 4)
 
-/* The run-time-size kernel gf_direct_n: output rows a thread makes. */
+/* The run-time-size kernels gf_direct_n and gf_direct_more: output rows a thread makes. */
 enum { GF_DIRECT_N_ROWS = 4 };
 
 #endif

@@ -16,7 +16,6 @@ typedef struct direct_state {
 
 static size_t count_taps(const gfi_window *w) { return (size_t)w->kw * (size_t)w->kh; }
 
-/* Anchored in the middle, or not: the compiled sizes take any anchor. */
 static bool configure(const gfi_request *request, gfi_launch_config *config)
 {
     const gfi_window *w = request->window;
@@ -98,6 +97,7 @@ static gf_status prepare(const gfi_request *request, void **state)
     if (!s) return GF_ERROR_NO_MEMORY;
     s->compiled_size = gfi_launch_has_direct(w->kw, w->kh);
     char name[32] = "gf_direct_n";
+    if (count_taps(w) > GF_DIRECT_TAPS) snprintf(name, sizeof name, "gf_direct_more");
     if (s->compiled_size) snprintf(name, sizeof name, "gf_direct_%d", w->kw);
     gf_status status = configure(request, &s->config)
                            ? gfi_kernel_find(gfi_queue_device(request->queue), name, &s->kernel)
