@@ -17,17 +17,6 @@ typedef struct chains {
     size_t n_without_impl; /* left out: no implementation of the name --impl gives */
 } chains;
 
-static bool has_impl(const gf_graph *graph, const char *name)
-{
-    const char *impl;
-    gf_backend backend;
-    for (int s = 0; s < gf_graph_size(graph); s++)
-        for (size_t i = 0;
-             (impl = gf_filter_impl(gf_filter_find(gf_graph_filter(graph, s)), i, &backend)); i++)
-            if (!strcmp(impl, name)) return true;
-    return false;
-}
-
 static cli_exit grow(chains *c)
 {
     if (c->n < c->room) return CLI_OK;
@@ -52,7 +41,7 @@ static cli_exit add(const cli_args *args, chains *c, const char *name, const cha
     snprintf(text, bytes, "%s%s%s", name, *parameters ? ":" : "", parameters);
     gf_graph *graph;
     code = setup_graph(text, "gpufilter bench [FILTER | CHAIN]...", &graph);
-    if (!code && args->impl && !has_impl(graph, args->impl)) {
+    if (!code && args->impl && setup_impl_backend(graph, args->impl, NULL) == GF_BACKEND_AUTO) {
         c->n_without_impl++;
         gf_graph_destroy(&graph);
     }
@@ -187,20 +176,22 @@ static cli_exit measure_all(bench *b, const chains *c)
     return code;
 }
 
-/* Pictures live where they are filtered: --backend auto means the GPU when there is one. */
-static cli_exit open_context(cli_args *args, cli_log *log, bench *b)
+/* Pictures live where they are filtered. --backend auto means where --impl runs, else the GPU when
+ * there is one. */
+static void choose_backend(cli_args *args, const chains *c)
 {
-    gf_cuda_info info = { 0 };
-    if (args->backend == GF_BACKEND_AUTO) gf_cuda_get_info(&info);
-    if (args->backend == GF_BACKEND_AUTO)
-        args->backend = info.built && !info.reason[0] ? GF_BACKEND_CUDA : GF_BACKEND_CPU;
-    b->memory = args->backend == GF_BACKEND_CUDA ? GF_MEMORY_CUDA : GF_MEMORY_HOST;
-    return setup_context(args, log, &b->context);
+    gf_cuda_info info;
+    if (args->backend == GF_BACKEND_AUTO && args->impl)
+        args->backend = setup_impl_backend(c->graph[0], args->impl, NULL);
+    if (args->backend != GF_BACKEND_AUTO) return;
+    gf_cuda_get_info(&info);
+    args->backend = info.built && !info.reason[0] ? GF_BACKEND_CUDA : GF_BACKEND_CPU;
 }
 
 static void choose_picture(const cli_args *args, bench *b)
 {
     enum { GPU_SIZE = 8192, CPU_SIZE = 2048 };
+    b->memory = args->backend == GF_BACKEND_CUDA ? GF_MEMORY_CUDA : GF_MEMORY_HOST;
     int32_t usual = b->memory == GF_MEMORY_CUDA ? GPU_SIZE : CPU_SIZE;
     b->desc.width = args->width ? args->width : usual;
     b->desc.height = args->height ? args->height : usual;
@@ -214,8 +205,11 @@ cli_exit cmd_bench(const cli_args *given)
     cli_log log;
     bench b = { .args = &args };
     cli_exit code = collect(&args, &c);
-    if (!code) code = open_context(&args, &log, &b);
-    if (!code) choose_picture(&args, &b);
+    if (!code) {
+        choose_backend(&args, &c);
+        choose_picture(&args, &b);
+        code = setup_context(&args, &log, &b.context);
+    }
     if (!code) code = bench_start(&b);
     if (!code) code = measure_all(&b, &c);
     bench_end(&b);

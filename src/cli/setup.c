@@ -52,9 +52,17 @@ static gf_backend find_impl(const char *filter, const char *name, cli_nearest *n
     gf_backend backend;
     for (size_t i = 0; info && (impl = gf_filter_impl(info, i, &backend)); i++) {
         if (!strcmp(impl, name)) return backend;
-        cli_nearest_offer(nearest, impl);
+        if (nearest) cli_nearest_offer(nearest, impl);
     }
     return GF_BACKEND_AUTO;
+}
+
+gf_backend setup_impl_backend(const gf_graph *graph, const char *name, cli_nearest *nearest)
+{
+    gf_backend backend = GF_BACKEND_AUTO;
+    for (int i = 0; i < gf_graph_size(graph) && backend == GF_BACKEND_AUTO; i++)
+        backend = find_impl(gf_graph_filter(graph, i), name, nearest);
+    return backend;
 }
 
 static cli_exit check_cuda(const cli_args *args)
@@ -71,9 +79,7 @@ cli_exit setup_check_impl(const cli_args *args, const gf_graph *graph)
     char hint[128];
     if (!args->impl) return CLI_OK;
     cli_nearest nearest = { .wanted = args->impl };
-    gf_backend backend = GF_BACKEND_AUTO;
-    for (int i = 0; i < gf_graph_size(graph) && backend == GF_BACKEND_AUTO; i++)
-        backend = find_impl(gf_graph_filter(graph, i), args->impl, &nearest);
+    gf_backend backend = setup_impl_backend(graph, args->impl, &nearest);
     if (backend == GF_BACKEND_AUTO) {
         cli_nearest_hint(&nearest, "gpufilter help FILTER lists its implementations", hint,
                          sizeof hint);

@@ -11,6 +11,10 @@ char *setup_chain_text(const cli_args *args);
 /* Parse the chain that the arguments name; all parameters are checked. */
 cli_exit setup_graph(const char *chain, const char *hint, gf_graph **out);
 
+/* Return the backend of the implementation of this name in any stage, or AUTO when no stage has
+ * one. What there is instead is offered to nearest, which may be NULL. */
+gf_backend setup_impl_backend(const gf_graph *graph, const char *name, cli_nearest *nearest);
+
 /* Check that --impl names an implementation of a stage, and one that this machine can run. */
 cli_exit setup_check_impl(const cli_args *args, const gf_graph *graph);
 
