@@ -58,7 +58,7 @@ static cli_exit make_graph(const cli_args *args, gf_graph **out)
 
 /* ---- the pictures ------------------------------------------------------------------------- */
 
-static void report(const session *s, const picture *p, json *j)
+static void report(const batch *s, const picture *p, json *j)
 {
     const cli_args *args = s->args;
     if (j) report_json(s, p, j);
@@ -70,7 +70,7 @@ static void report(const session *s, const picture *p, json *j)
 }
 
 /* Several inputs: one that fails does not stop the others, and the exit code is CLI_FAILED. */
-static cli_exit process_all(session *s, char *const *outputs, json *j)
+static cli_exit process_all(batch *s, char *const *outputs, json *j)
 {
     size_t n_failed = 0, n = s->args->output ? s->args->n_words : 1;
     cli_exit code = CLI_OK;
@@ -90,7 +90,7 @@ static cli_exit process_all(session *s, char *const *outputs, json *j)
     return cli_error(CLI_FAILED, NULL, "%zu of %zu inputs failed", n_failed, n);
 }
 
-static cli_exit process_with_json(session *s, char *const *outputs)
+static cli_exit process_with_json(batch *s, char *const *outputs)
 {
     json j = { .out = stdout };
     if (!s->args->json) return process_all(s, outputs, NULL);
@@ -104,7 +104,7 @@ static cli_exit process_with_json(session *s, char *const *outputs)
     return code;
 }
 
-static cli_exit load_expected(session *s)
+static cli_exit load_expected(batch *s)
 {
     gf_file_info info;
     return s->args->verify ? picture_load(s->args, s->args->verify, &info, &s->expected) : CLI_OK;
@@ -121,7 +121,7 @@ static cli_exit check_outputs(const cli_args *args, char *const *outputs)
 }
 
 /* Everything that can be wrong with the command is found before a picture is opened. */
-static cli_exit check_and_process(session *s, char *const *outputs)
+static cli_exit check_and_process(batch *s, char *const *outputs)
 {
     cli_log log;
     cli_exit code = check_outputs(s->args, outputs);
@@ -136,7 +136,7 @@ static cli_exit check_and_process(session *s, char *const *outputs)
 
 cli_exit cmd_pictures(const cli_args *args)
 {
-    session s = { .args = args };
+    batch s = { .args = args };
     char **outputs = NULL;
     cli_exit code = make_graph(args, &s.graph);
     if (!code) code = setup_check_impl(args, s.graph);

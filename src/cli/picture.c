@@ -78,7 +78,7 @@ cli_exit picture_save(const cli_args *args, const char *path, const gf_view *vie
 
 /* ---- steps -------------------------------------------------------------------------------- */
 
-static cli_exit load(session *s, picture *p, gf_image **src)
+static cli_exit load(batch *s, picture *p, gf_image **src)
 {
     double begin = timer_now_ns();
     cli_exit code = picture_load(s->args, p->input, &p->info, src);
@@ -86,7 +86,7 @@ static cli_exit load(session *s, picture *p, gf_image **src)
     return code;
 }
 
-static cli_exit plan(session *s, picture *p, const gf_image_desc *in)
+static cli_exit plan(batch *s, picture *p, const gf_image_desc *in)
 {
     if (s->plan && s->plan_in.width == in->width && s->plan_in.height == in->height &&
         s->plan_in.pixel == in->pixel && gf_plan_output(s->plan).pixel == p->out.pixel)
@@ -106,7 +106,7 @@ static cli_exit plan(session *s, picture *p, const gf_image_desc *in)
     return CLI_OK;
 }
 
-static cli_exit check_pixel(session *s, picture *p)
+static cli_exit check_pixel(batch *s, picture *p)
 {
     gf_save_params params = save_params(s->args);
     if (!p->output || gf_save_check(p->output, p->out.pixel, &params) == GF_OK) return CLI_OK;
@@ -114,7 +114,7 @@ static cli_exit check_pixel(session *s, picture *p)
 }
 
 /* CUDA starts once, in the first plan that wants it or, with --backend cuda, before any plan. */
-static void count_context_start(session *s, picture *p, double ns)
+static void count_context_start(batch *s, picture *p, double ns)
 {
     if (s->context_counted || !(ns > 0)) return;
     s->context_counted = true;
@@ -122,7 +122,7 @@ static void count_context_start(session *s, picture *p, double ns)
     if (s->args->backend != GF_BACKEND_CUDA) p->times.plan_ns = fmax(0, p->times.plan_ns - ns);
 }
 
-static cli_exit run(session *s, picture *p, const gf_image *src, const gf_image *dst)
+static cli_exit run(batch *s, picture *p, const gf_image *src, const gf_image *dst)
 {
     gf_view from = gf_image_view(src), to = gf_image_view(dst);
     gf_timings t;
@@ -136,7 +136,7 @@ static cli_exit run(session *s, picture *p, const gf_image *src, const gf_image 
     return CLI_OK;
 }
 
-static cli_exit save(session *s, picture *p, const gf_view *view)
+static cli_exit save(batch *s, picture *p, const gf_view *view)
 {
     if (!p->output) return CLI_OK;
     double begin = timer_now_ns();
@@ -146,7 +146,7 @@ static cli_exit save(session *s, picture *p, const gf_view *view)
     return code;
 }
 
-static void measure(session *s, picture *p, const gf_view *view, const gf_view *expected)
+static void measure(batch *s, picture *p, const gf_view *view, const gf_view *expected)
 {
     difference *d = &p->difference;
     difference_measure(view, expected, s->args->tolerance, d);
@@ -158,7 +158,7 @@ static void measure(session *s, picture *p, const gf_view *view, const gf_view *
              d->unbounded ? (double)INFINITY : d->max);
 }
 
-static cli_exit verify(session *s, picture *p, const gf_view *view)
+static cli_exit verify(batch *s, picture *p, const gf_view *view)
 {
     if (!s->expected) return CLI_OK;
     gf_view expected = gf_image_view(s->expected);
@@ -172,7 +172,7 @@ static cli_exit verify(session *s, picture *p, const gf_view *view)
 
 /* ---- all of them -------------------------------------------------------------------------- */
 
-static cli_exit filter_and_write(session *s, picture *p, const gf_image *src)
+static cli_exit filter_and_write(batch *s, picture *p, const gf_image *src)
 {
     gf_image *dst;
     if (gf_image_create(NULL, &p->out, GF_MEMORY_HOST, &dst) != GF_OK)
@@ -185,7 +185,7 @@ static cli_exit filter_and_write(session *s, picture *p, const gf_image *src)
     return code;
 }
 
-static cli_exit plan_and_run(session *s, picture *p, const gf_image *src)
+static cli_exit plan_and_run(batch *s, picture *p, const gf_image *src)
 {
     gf_view view = gf_image_view(src);
     gf_image_desc in = { view.width, view.height, view.pixel };
@@ -198,7 +198,7 @@ static cli_exit plan_and_run(session *s, picture *p, const gf_image *src)
     return s->args->dry_run ? CLI_OK : filter_and_write(s, p, src);
 }
 
-void picture_process(session *s, picture *p)
+void picture_process(batch *s, picture *p)
 {
     gf_image *src = NULL;
     p->code = load(s, p, &src);

@@ -1,11 +1,11 @@
-/* One picture on its way: load, plan, run, save, verify. A session keeps what pictures share. */
+/* One picture on its way: load, plan, run, save, verify. A batch keeps what pictures share. */
 #ifndef CLI_PICTURE_H
 #define CLI_PICTURE_H
 
 #include "args.h"
 #include "difference.h"
 
-typedef struct session {
+typedef struct batch {
     const cli_args *args;
     gf_context *context;
     gf_graph *graph;
@@ -13,7 +13,7 @@ typedef struct session {
     gf_plan *plan;      /* of the last picture; used again while size and type stay */
     gf_image_desc plan_in;
     bool context_counted; /* the start of CUDA is in some picture's times */
-} session;
+} batch;
 
 typedef struct picture_times {
     double decode_ns, context_ns, plan_ns, upload_ns, kernels_ns, download_ns, encode_ns;
@@ -38,7 +38,7 @@ cli_exit picture_check_output(const cli_args *args, const char *output);
 cli_exit picture_load(const cli_args *args, const char *path, gf_file_info *info, gf_image **out);
 
 /* Take one picture through all steps. Messages are written, and the outcome is in p. */
-void picture_process(session *s, picture *p);
+void picture_process(batch *s, picture *p);
 
 /* The same checks and the same care for commands that only write. */
 cli_exit picture_save(const cli_args *args, const char *path, const gf_view *view);

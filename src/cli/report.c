@@ -64,7 +64,7 @@ void report_timings(const picture *p, FILE *out)
     fprintf(out, "\n");
 }
 
-void report_dry_run(const session *s, const picture *p, FILE *out)
+void report_dry_run(const batch *s, const picture *p, FILE *out)
 {
     fprintf(out, "%s (%s, %dx%d %s) -> %s (%dx%d %s): %d stage%s on %s\n", p->input, p->info.format,
             p->info.width, p->info.height, gf_pixel_name(p->info.pixel),
@@ -126,7 +126,7 @@ static void json_timings(const picture *p, json *j)
     json_end_object(j);
 }
 
-void report_json(const session *s, const picture *p, json *j)
+void report_json(const batch *s, const picture *p, json *j)
 {
     json_object(j, NULL);
     json_string(j, "input", p->input);
