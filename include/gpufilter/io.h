@@ -75,7 +75,7 @@ GF_API gf_status gf_image_save_memory(const gf_view *view, const gf_save_params 
                                       void **bytes, size_t *n_bytes);
 
 /* Check, without any file being touched, that a path's codec exists and can hold a pixel type.
- * Returns OK, INVALID, UNSUPPORTED. */
+ * Returns OK, INVALID, UNSUPPORTED, RANGE (quality). */
 GF_API gf_status gf_save_check(const char *path, gf_pixel pixel, const gf_save_params *params);
 
 #ifdef __cplusplus
