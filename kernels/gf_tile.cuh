@@ -193,7 +193,7 @@ GF_DEVICE float gf_combine(const gf_kcombine &c, float a, float b, float own)
 {
     if (c.combine == GF_C_UNSHARP) {
         const float d = own - a;
-        return fabsf(d) >= c.threshold ? fmaf(c.amount, d, own) : own;
+        return fabsf(d) < c.threshold ? own : fmaf(c.amount, d, own); /* a NaN goes on */
     }
     const float sum = c.combine == GF_C_MAGNITUDE ? gf_magnitude(a, b) : a + b;
     return fmaf(c.scale, sum, c.offset);

@@ -46,9 +46,8 @@ const gf_filter_def gfi_filter_unsharp = {
     .info = { .name = "unsharp",
               .group = "sharpening",
               .summary = "Sharpen by adding the difference to a Gaussian blur.",
-              .doc = "d = src - (src * g_sigma); dst = |d| >= threshold ? src + amount * d : src, "
-                     "with a sampled "
-                     "Gaussian (see gaussian).",
+              .doc = "d = src - (src * g_sigma); dst = |d| < threshold ? src : src + amount * d, "
+                     "with a sampled Gaussian (see gaussian).",
               .source = "R. Gonzalez, R. Woods, Digital Image Processing, 4th ed. (2018), section "
                         "3.6, unsharp masking.",
               .n_params = GFI_N_PARAMS(params) },

@@ -3,7 +3,7 @@
  * With A_t(x,y) = sum_ij taps_t[j][i] * src(x - ax + i, y - ay + j), i < kw, j < kh:
  *   SUM        dst = scale * (A_0 + A_1) + offset
  *   MAGNITUDE  dst = scale * sqrt(A_0^2 + A_1^2) + offset
- *   UNSHARP    d = src(x,y) - A_0;  dst = |d| >= threshold ? src(x,y) + amount * d : src(x,y)
+ *   UNSHARP    d = src(x,y) - A_0;  dst = |d| < threshold ? src(x,y) : src(x,y) + amount * d
  * A filter describes itself as such a window; reference, fast CPU code, CUDA kernels and FFT paths
  * serve them all. */
 #ifndef GFI_WINDOW_H

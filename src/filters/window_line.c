@@ -86,7 +86,7 @@ GFI_CLONES static void gfi_line_unsharp(float *restrict a0, const float *restric
 {
     for (int i = 0; i < n; i++) {
         const float d = centre[i] - a0[i];
-        a0[i] = fabsf(d) >= threshold ? centre[i] + amount * d : centre[i];
+        a0[i] = fabsf(d) < threshold ? centre[i] : centre[i] + amount * d; /* a NaN goes on */
     }
 }
 

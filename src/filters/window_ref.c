@@ -108,7 +108,7 @@ static double combine(const gfi_window *w, double a0, double a1, double centre)
     const double d = centre - a0;
     switch (w->combine) {
     case GFI_COMBINE_MAGNITUDE: return w->scale * sqrt(a0 * a0 + a1 * a1) + w->offset;
-    case GFI_COMBINE_UNSHARP: return fabs(d) >= w->threshold ? centre + w->amount * d : centre;
+    case GFI_COMBINE_UNSHARP: return fabs(d) < w->threshold ? centre : centre + w->amount * d;
     default: return w->scale * (a0 + a1) + w->offset;
     }
 }

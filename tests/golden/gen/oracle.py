@@ -289,7 +289,7 @@ def do_unsharp(x, p, white):
     d_err = x.err + blurred.err + ROUND * largest(x.value, w)
     err = x.err + abs(amount) * d_err + EPSILON * scale_of(x, w, white)
     unsure = (np.abs(np.abs(d) - threshold) <= d_err) & (threshold > 0)
-    value = np.where(np.abs(d) >= threshold, x.value + amount * d, x.value)
+    value = np.where(np.abs(d) < threshold, x.value, x.value + amount * d)
     value[np.isnan(d)] = np.nan
     return Result(value, np.where(unsure, err + np.abs(amount * d), err),
                   x.ambiguous | blurred.ambiguous | unsure)
