@@ -32,7 +32,7 @@ typedef struct grid {
  * rest. */
 #define NS_PER_DIGIT 0.88
 #define NS_PER_PIXEL 2.5
-enum { SMALLEST_SIDE = 32, LARGEST_SIDE = 1 << 28 };
+enum { SMALLEST_SIDE = 32, LARGEST_TILE = 1 << 26 }; /* pixels: 256 MiB of spectrum */
 
 static bool power_of_two(int n) { return !(n & (n - 1)); }
 
@@ -61,9 +61,9 @@ static grid choose_grid(const gfi_request *q)
     /* a side past twice what is needed cannot pay */
     const int64_t most_x = 2 * ((int64_t)q->out.width + w->kw) + SMALLEST_SIDE;
     const int64_t most_y = 2 * ((int64_t)q->out.height + w->kh) + SMALLEST_SIDE;
-    for (int ny = SMALLEST_SIDE; ny < LARGEST_SIDE && ny <= most_y; ny = next_size(ny))
-        for (int nx = SMALLEST_SIDE; ny >= w->kh && nx < LARGEST_SIDE && nx <= most_x;
-             nx = next_size(nx)) {
+    for (int ny = SMALLEST_SIDE; ny <= LARGEST_TILE && ny <= most_y; ny = next_size(ny))
+        for (int nx = SMALLEST_SIDE;
+             ny >= w->kh && (int64_t)nx * ny <= LARGEST_TILE && nx <= most_x; nx = next_size(nx)) {
             grid g;
             if (nx < w->kw) continue;
             measure_grid(q, nx, ny, &g);
@@ -98,7 +98,8 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
     else if (w->combine != GFI_COMBINE_SUM)
         snprintf(why, GFI_WHY_BYTES, "the filter is not a plain sum");
     else if (!isfinite(choose_grid(request).ns))
-        snprintf(why, GFI_WHY_BYTES, "the kernel of %d x %d is too large", w->kw, w->kh);
+        snprintf(why, GFI_WHY_BYTES, "a tile for %d x %d taps would have more than %d pixels",
+                 w->kw, w->kh, LARGEST_TILE);
     else
         return true;
     return false;
