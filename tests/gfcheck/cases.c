@@ -101,7 +101,7 @@ enum {
     DIMS
 };
 enum { SIZE_CLASSES = 16, OFFSETS = 4, WHITES = 3 };
-static const double DRAWN_PX = 1500; /* most of a drawn parameter that is a length */
+static const double DRAWN_PX = 100; /* most of a drawn parameter that is a length */
 
 static void count_choices(const gf_filter_def *def, int n[DIMS])
 {

@@ -257,18 +257,14 @@ static void *bytes(size_t n, size_t size)
     return memory;
 }
 
-/* By a plain sum over the window: unsharp keeps a pixel whose blur is no number. */
 static gf_status find_touched(trial *t)
 {
-    gfi_window sum = { 0 };
-    if (t->request->window) sum = *t->request->window;
-    if (sum.combine == GFI_COMBINE_UNSHARP) sum.combine = GFI_COMBINE_SUM;
     float *marks = bytes(t->n_in, sizeof *marks);
     t->touched = bytes(t->n_out, sizeof *t->touched);
     gf_status status = marks && t->touched ? GF_OK : GF_ERROR_NO_MEMORY;
     if (status == GF_OK) {
         gfc_pattern_marks(t->one, marks);
-        status = reference(t, t->request->window ? &sum : NULL, GF_PIXEL_F32, marks, t->touched);
+        status = reference(t, t->request->window, GF_PIXEL_F32, marks, t->touched);
     }
     free(marks);
     return status;
