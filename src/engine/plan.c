@@ -66,22 +66,24 @@ static gf_status spread_impl(gf_plan *plan, const char *name)
 
 static void judge_stages(gf_plan *plan, const gfi_device_facts *facts)
 {
-    const char *why = NULL;
-    bool possible = gfi_context_backend(plan->context) != GF_BACKEND_CPU &&
-                    gfi_context_device_possible(plan->context, &why);
-    if (!possible && !why) why = "the CPU was asked for";
     for (int i = 0; i < plan->n_stages; i++) {
         gfi_plan_stage *ps = &plan->stages[i];
         ps->request.facts = facts;
         ps->n_rivals = gfi_judge(&ps->request, GF_BACKEND_AUTO, ps->rivals);
-        for (int k = 0; k < ps->n_rivals && !possible; k++) {
-            gfi_rival *rival = &ps->rivals[k];
+    }
+}
+
+/* No CUDA implementation can be had, and why. */
+static void rule_out_cuda(gf_plan *plan, const char *why)
+{
+    for (int i = 0; i < plan->n_stages; i++)
+        for (int k = 0; k < plan->stages[i].n_rivals; k++) {
+            gfi_rival *rival = &plan->stages[i].rivals[k];
             if (rival->impl->backend != GF_BACKEND_CUDA) continue;
             rival->usable = false;
             rival->cost_ns = NAN;
             snprintf(rival->why, sizeof rival->why, "%s", why);
         }
-    }
 }
 
 /* The backend that the stages' forced implementations belong to; AUTO when none is forced. */
@@ -126,14 +128,22 @@ static double image_bytes(const gf_image_desc *d)
     return (double)d->width * d->height * (double)gf_pixel_bytes(d->pixel);
 }
 
+/* The driver is asked only when CUDA could win: asking alone takes 0.1 s. */
 static gf_backend cheaper_backend(gf_plan *plan)
 {
     if (plan->params.memory == GF_MEMORY_CUDA) return GF_BACKEND_CUDA;
-    double cpu = chain_cost_ns(plan, GF_BACKEND_CPU), cuda = chain_cost_ns(plan, GF_BACKEND_CUDA);
-    cuda += transfer_ns_per_byte * (image_bytes(&plan->in) + image_bytes(&plan->out));
-    if (!gfi_context_device_open(plan->context))
-        cuda += cuda_start_ns / (plan->params.expected_runs ? plan->params.expected_runs : 1);
-    return cuda < cpu ? GF_BACKEND_CUDA : GF_BACKEND_CPU;
+    const unsigned runs = plan->params.expected_runs ? plan->params.expected_runs : 1;
+    const double start = gfi_context_device_open(plan->context) ? 0 : cuda_start_ns / runs;
+    const double cpu = chain_cost_ns(plan, GF_BACKEND_CPU);
+    const char *why = "not looked for: the CPU is done before CUDA would have started";
+    if (cpu < start || !gfi_context_device_possible(plan->context, &why)) {
+        rule_out_cuda(plan, why);
+        return GF_BACKEND_CPU;
+    }
+    const double transfer =
+        transfer_ns_per_byte * (image_bytes(&plan->in) + image_bytes(&plan->out));
+    return start + transfer + chain_cost_ns(plan, GF_BACKEND_CUDA) < cpu ? GF_BACKEND_CUDA
+                                                                         : GF_BACKEND_CPU;
 }
 
 /* ---- making it ready ---------------------------------------------------------------------- */
@@ -222,6 +232,7 @@ static gf_status choose_and_prepare(gf_plan *plan)
     gf_backend forced;
     GFI_TRY(forced_backend(plan, &forced));
     judge_stages(plan, NULL);
+    if (forced == GF_BACKEND_CPU) rule_out_cuda(plan, "the CPU was asked for");
     gf_backend backend = forced != GF_BACKEND_AUTO ? forced : cheaper_backend(plan);
     gf_status status = prepare(plan, backend);
     if (status == GF_OK || forced != GF_BACKEND_AUTO || backend == GF_BACKEND_CPU ||
@@ -232,6 +243,7 @@ static gf_status choose_and_prepare(gf_plan *plan)
     unprepare(plan);
     plan->timings.context_ns = 0;
     judge_stages(plan, NULL);
+    rule_out_cuda(plan, gf_error_message());
     return prepare(plan, GF_BACKEND_CPU);
 }
 
