@@ -10,10 +10,15 @@ sh scripts/setup.sh "$build"
 
 chain=gaussian=2,sobel,normalize
 in=$build/demo-in.png out=$build/demo-out.png
+program=$build/src/cli/gpufilter
 "$build/samples/make_image" "$in"
+# A picture this small is done before CUDA has started; show the GPU all the same.
+backend=cpu
+"$program" devices --json | grep -q '"name"' && backend=cuda
+set -- run -f "$chain" "$in" "$out" --backend $backend --timings --explain
 echo
-echo "$ gpufilter run -f \"$chain\" $in $out --timings --explain"
-"$build/src/cli/gpufilter" run -f "$chain" "$in" "$out" --timings --explain
+echo "$ gpufilter $*"
+"$program" "$@"
 echo
 echo "Picture:  $in"
-echo "Filtered: $out"
+echo "Filtered: $out (on $backend)"

@@ -64,7 +64,7 @@ static void report(const batch *s, const picture *p, json *j)
     if (j) report_json(s, p, j);
     if (j || !p->planned) return;
     if (args->explain && p->new_plan) report_explain(s->plan, stderr);
-    if (args->timings && !args->dry_run) report_timings(p, stderr);
+    if (args->timings && !args->dry_run) report_timings(s, p, stderr);
     if (args->dry_run) report_dry_run(s, p, stdout);
     if (args->verify && p->verified) difference_print(&p->difference, stderr);
 }

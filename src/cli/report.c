@@ -54,14 +54,14 @@ static void list_steps(const picture *p, step steps[N_STEPS])
     memcpy(steps, all, sizeof all);
 }
 
-void report_timings(const picture *p, FILE *out)
+void report_timings(const batch *s, const picture *p, FILE *out)
 {
     step steps[N_STEPS];
     list_steps(p, steps);
-    fprintf(out, "%s, ms:", p->input);
-    for (int i = 0; i < N_STEPS; i++)
-        fprintf(out, "%s %s %.3f", i ? "," : "", steps[i].name, steps[i].ns / 1e6);
-    fprintf(out, "\n");
+    for (int i = 0; i < N_STEPS; i++) fprintf(out, "%10s", steps[i].name);
+    fprintf(out, "  ms on %s\n", gf_backend_name(gf_plan_backend(s->plan)));
+    for (int i = 0; i < N_STEPS; i++) fprintf(out, "%10.3f", steps[i].ns / 1e6);
+    fprintf(out, "  %s\n", p->input);
 }
 
 void report_dry_run(const batch *s, const picture *p, FILE *out)

@@ -6,7 +6,7 @@
 #include "picture.h"
 
 void report_explain(const gf_plan *plan, FILE *out);
-void report_timings(const picture *p, FILE *out);
+void report_timings(const batch *s, const picture *p, FILE *out);
 void report_dry_run(const batch *s, const picture *p, FILE *out);
 void report_json(const batch *s, const picture *p, json *j);
 
