@@ -653,7 +653,7 @@ START_TEST(clones_run_at_the_same_time)
     gf_context *context = open_context(GF_BACKEND_CPU, 1);
     gf_image *image = noise_of(200, 100, GF_PIXEL_U16), *result[THREADS];
     gf_plan *plan = plan_for(context, "gaussian=3,unsharp", 200, 100, GF_PIXEL_U16);
-    job jobs[THREADS] = { { NULL } };
+    job jobs[THREADS] = { { .plan = NULL } };
     pthread_t thread[THREADS];
     for (int t = 0; t < THREADS; t++) {
         result[t] = image_of(200, 100, GF_PIXEL_U16, t);
