@@ -174,8 +174,37 @@ static void check_memory_runs_out(void)
     unsetenv("GF_EMU_MEMORY_BYTES");
 }
 
+/* Pixels a few steps of a float apart: the percentiles between them are no floats. */
+static void check_narrow_range(void)
+{
+    static float pixels[PIXELS];
+    for (int i = 0; i < PIXELS; i++) pixels[i] = 0x1p24f + 2 * (float)(i % 3);
+    pixels[0] = 0x1p24f - 4, pixels[1] = 0x1p24f + 8;
+    const gf_view src = view_of(pixels, WIDTH, HEIGHT, GF_PIXEL_F32);
+    static const char chain[] = "normalize=0.02:99.98";
+    gf_context *cpu = context_on(GF_BACKEND_CPU), *cuda = context_on(GF_BACKEND_CUDA);
+    gf_image *a = NULL, *b = NULL;
+    const int ran =
+        gf_apply(cpu, chain, &src, &a) == GF_OK && gf_apply(cuda, chain, &src, &b) == GF_OK;
+    check(ran, "both backends run", chain);
+    const gf_view u = gf_image_view(a), v = gf_image_view(b);
+    float worst = ran ? 0 : INFINITY;
+    for (int y = 0; y < u.height && ran; y++)
+        for (int x = 0; x < u.width; x++) {
+            const float *p = (const float *)u.data + (size_t)y * u.pitch_bytes / sizeof(float);
+            const float *q = (const float *)v.data + (size_t)y * v.pitch_bytes / sizeof(float);
+            worst = fmaxf(worst, fabsf(p[x] - q[x]));
+        }
+    check(worst <= 0x1p-20f, "a range of few floats", chain);
+    gf_image_destroy(&a);
+    gf_image_destroy(&b);
+    gf_context_destroy(&cpu);
+    gf_context_destroy(&cuda);
+}
+
 int main(void)
 {
+    check_narrow_range();
     check_chains();
     check_device_views();
     check_memory_runs_out();
