@@ -26,14 +26,12 @@ static void add_rows(gfc_run *run)
 /* No device is no failure: its implementations are counted as skipped. */
 static void open_device(gfc_run *run)
 {
-    const char *why = "";
-    if (run->options->backend == GF_BACKEND_CPU)
-        why = "not asked for";
-    else if (!gfi_device_possible(0, &why)) {
-    } else if (gfi_device_open(0, &run->device) != GF_OK ||
-               gfi_queue_create(run->device, NULL, &run->queue) != GF_OK)
+    const char *why = "not asked for";
+    bool wanted = run->options->backend != GF_BACKEND_CPU && gfi_device_possible(0, &why);
+    if (wanted && (gfi_device_open(0, &run->device) != GF_OK ||
+                   gfi_queue_create(run->device, NULL, &run->queue) != GF_OK))
         why = gf_error_message();
-    snprintf(run->no_device, sizeof run->no_device, "%s", why);
+    if (!run->queue) snprintf(run->no_device, sizeof run->no_device, "%s", why);
     if (!run->queue && run->device) gfi_device_close(&run->device);
 }
 
