@@ -8,8 +8,8 @@
 # GPUFILTER_PNGSUITE may name a folder with PngSuite; tests that use it are skipped without it.
 set -eu
 cd "$(dirname "$0")/.."
-results=$(mktemp)
-trap 'rm -f "$results"' EXIT
+results=$(mktemp) log=$(mktemp)
+trap 'rm -f "$results" "$log"' EXIT
 
 if [ -z "${GPUFILTER_PNGSUITE:-}" ]; then
   for d in ../*/corpora/pngsuite; do
@@ -21,12 +21,23 @@ export GPUFILTER_PNGSUITE="${GPUFILTER_PNGSUITE:-}"
 # note NAME passed|failed|skipped [COUNT]
 note() { echo "$1 $2 ${3:-1}" >>"$results"; }
 
-# step NAME COMMAND…: one pass or failure
+# step NAME COMMAND…: run; counts what the command's closing line counts, else one
 step() {
-  name=$1
+  name=$1 status=0 failed=0
   shift
   echo "== $name"
-  if "$@"; then note "$name" passed; else
+  "$@" >"$log" 2>&1 || status=$?
+  tail -n 5 "$log"
+  totals=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1 | tr -dc '0-9 ')
+  if [ -n "$totals" ]; then
+    # shellcheck disable=SC2086 # three numbers
+    set -- $totals
+    note "$name" passed "$1" && note "$name" failed "$2" && note "$name" skipped "$3"
+    failed=$2
+  elif [ $status = 0 ]; then
+    note "$name" passed
+  fi
+  if [ $status != 0 ] && [ "$failed" = 0 ]; then
     echo "FAILED: $name" >&2
     note "$name" failed
   fi
@@ -67,12 +78,19 @@ run_all() {
     echo "no nvcc: builds with CUDA are skipped"
     note 'cuda builds' skipped 2
   fi
-  [ $cuda = disabled ] || matrix build-clang clang '-Dcuda=enabled -Demulator=false' --suite quick
-  matrix build-nocuda clang '-Dcuda=disabled -Demulator=false' --suite quick
+  [ $cuda = disabled ] || matrix build-clang clang '-Dcuda=enabled -Demulator=false' --no-suite long
+  matrix build-nocuda clang '-Dcuda=disabled -Demulator=false' --no-suite long
   matrix build-asan gcc '-Dcuda=disabled -Demulator=false -Dclones=false -Db_sanitize=address,undefined -Db_lundef=false' \
-    --suite quick
+    --no-suite long
   matrix build-bare gcc '-Dcuda=disabled -Demulator=false -Dstb=disabled -Dpng=disabled -Djpeg=disabled
-    -Ddeflate=disabled -Dkissfft=disabled -Dopenmp=disabled' --suite quick
+    -Ddeflate=disabled -Dkissfft=disabled -Dopenmp=disabled' --no-suite long
+  if [ -n "$GPUFILTER_PNGSUITE" ]; then
+    step 'PngSuite against another decoder' /usr/bin/python3 tests/golden/gen/check_png.py \
+      build-all/libgpufilter.so "$GPUFILTER_PNGSUITE/primary" "$GPUFILTER_PNGSUITE/16bit" \
+      "$GPUFILTER_PNGSUITE/corrupt"
+  else
+    note 'PngSuite against another decoder' skipped
+  fi
   step 'comparison with scipy' /usr/bin/python3 tests/golden/gen/compare.py build-all/src/cli/gpufilter
   step 'install and samples' sh scripts/check-install.sh build-all
 }

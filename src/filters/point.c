@@ -62,6 +62,16 @@ const gf_impl gfi_point_ref = { .name = "ref", .backend = GF_BACKEND_CPU, .run =
 
 enum { BLOCK = 512 }; /* pixels in flight: stays in the first-level cache */
 
+/* white * (x / white)^gamma. A quotient too small for a normal float takes the way by logarithms;
+ * its result is within 2^-25 of white all the same. */
+static float power(float x, float gamma, float white)
+{
+    if (x < 0) return 0;
+    const float t = x / white;
+    if (x > 0 && t < FLT_MIN) return white * exp2f(gamma * (log2f(x) - log2f(white)));
+    return white * powf(t, gamma);
+}
+
 /* The loops the compiler vectorises, one an operation. */
 GFI_CLONES static void point_block(const gfi_point *p, float *v, int n)
 {
@@ -74,7 +84,7 @@ GFI_CLONES static void point_block(const gfi_point *p, float *v, int n)
         for (int i = 0; i < n; i++) v[i] = fabsf(v[i]);
         break;
     case GFI_POINT_GAMMA:
-        for (int i = 0; i < n; i++) v[i] = v[i] < 0 ? 0 : b * powf(v[i] / b, a);
+        for (int i = 0; i < n; i++) v[i] = power(v[i], a, b);
         break;
     case GFI_POINT_CLAMP:
         for (int i = 0; i < n; i++) v[i] = v[i] < a ? a : v[i] > b ? b : v[i];
