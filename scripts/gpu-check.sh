@@ -2,19 +2,22 @@
 # Everything that needs a GPU, in one command: golden images, gfcheck on the device, compute-sanitizer,
 # benchmark. Writes one JSON record with what passed, what was cut for time, and the figures.
 #
-#   sh scripts/gpu-check.sh [OUT_DIR] [--build DIR] [--budget SECONDS] [--size N]
+#   sh scripts/gpu-check.sh [OUT_DIR] [--build DIR] [--budget SECONDS] [--size N] [--peers]
 #
 # OUT_DIR (default docs/performance) gets gpu-check.json and a log of each stage. Nothing is built:
 # `ninja -C build` comes first. Stages end with their share of the budget (default 480 s).
+# --peers also times other programs beside ours (tests/peers, at most 100 s more): their table is
+# gpu-peers.md and part of the record.
 set -eu
 cd "$(dirname "$0")/.."
 
-out=docs/performance build=build budget=480 size=8192
+out=docs/performance build=build budget=480 size=8192 peers=no
 while [ $# -gt 0 ]; do
   case $1 in
   --build) build=$2 && shift ;;
   --budget) budget=$2 && shift ;;
   --size) size=$2 && shift ;;
+  --peers) peers=yes ;;
   -*) echo "gpu-check: unknown option '$1'" >&2 && exit 2 ;;
   *) out=$1 ;;
   esac
@@ -56,6 +59,9 @@ stage golden "$(share 10)" "$build/tests/golden/test_golden"
 stage plan "$(share 5)" "$build/tests/unit/test_plan"
 stage gfcheck $(($(share 30) + 60)) "$gfcheck" --backend cuda --budget "$(share 30)"
 stage bench "$(share 30)" "$gfcheck" --bench --backend cuda --size "$size" --json "$work/bench.json"
+if [ $peers = yes ]; then
+  stage peers 100 python3 tests/peers/gpu_peers.py --build "$build" --out "$work" --size "$size"
+fi
 sanitize memcheck
 sanitize racecheck
 sanitize initcheck

@@ -3,6 +3,7 @@ import datetime
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -39,7 +40,7 @@ def driver():
 def main():
     work, out, digest = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
     stages = dict(stage(line, out) for line in (work / "stages").read_text().splitlines())
-    bench = work / "bench.json"
+    bench, peers = work / "bench.json", work / "gpu-peers.json"
     record = {
         "date": datetime.date.today().isoformat(),
         "sources": digest,
@@ -47,7 +48,10 @@ def main():
         "cuda": json.loads((work / "devices.json").read_text()),
         "stages": stages,
         "bench": json.loads(bench.read_text()) if bench.exists() else None,
+        "peers": json.loads(peers.read_text()) if peers.exists() else None,
     }
+    if peers.exists():
+        shutil.copy(peers.with_suffix(".md"), out)
     (out / "gpu-check.json").write_text(json.dumps(record, indent=1) + "\n")
     for name, s in stages.items():
         print(f"{name:22} {json.dumps(s)}")

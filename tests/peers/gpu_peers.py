@@ -1,0 +1,254 @@
+"""Time this program and others on one GPU, check that they compute the same, write one table.
+
+  python3 tests/peers/gpu_peers.py --build DIR --out DIR [--size 8192] [--seconds 80]
+
+Writes gpu-peers.json and gpu-peers.md. What is not installed is left out, with the reason.
+"""
+import argparse
+import concurrent.futures
+import datetime
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+
+    from gpu_cases import PIXELS, cases, write_inputs
+except ImportError as missing:
+    print(f"gpu_peers: skipped: {missing}")
+    sys.exit(77)
+
+HERE = pathlib.Path(__file__).resolve().parent
+CHECK = 1024  # size of the image whose results are compared
+PEERS = {"npp": 0.2, "cupy": 0.35, "torch": 0.25, "cvcuda": 0.1, "opencv": 0.1}  # of the seconds
+COPY = "scale=1"
+
+# ---- ours -------------------------------------------------------------------------------------
+
+
+def gpufilter(build, *args):
+    return subprocess.run([build / "src/cli/gpufilter", *args], capture_output=True, text=True,
+                          timeout=120)
+
+
+def bench_pixel(build, folder, pixel, size):
+    """Time our chains of one pixel type in one process, a plain copy kernel among them."""
+    mine = [c for c in cases() if c.pixel == pixel]
+    done = gpufilter(build, "bench", COPY, *(c.chain(folder) for c in mine), "--pixel", pixel,
+                     "--size", str(size), "--backend", "cuda", "--json")
+    if not done.stdout:
+        sys.exit(f"gpu_peers: gpufilter bench: {done.stderr.strip()}")
+    rows = json.loads(done.stdout)["results"]
+    copy = min(r["ms"] * r["percent_of_copy"] / 100 for r in rows if r["ok"])
+    copy = min(copy, rows[0]["ms"])
+    out = {}
+    for case, row in zip(mine, rows[1:]):
+        out[case.name] = {"error": row["error"]} if not row["ok"] else {
+            "ms": row["ms"], "impl": row["impl"], "runs": row["runs"], "copies": row["ms"] / copy}
+    return out, copy
+
+
+def check_ours(build, folder, case):
+    """Our result for the image that is compared, unrounded."""
+    image = np.fromfile(folder / f"check-{case.pixel}.raw", PIXELS[case.pixel]).reshape(CHECK, CHECK)
+    source, result = folder / f"{case.name}.{'pfm' if case.pixel == 'f32' else 'pgm'}", \
+        folder / f"ours-{case.name}.pfm"
+    if case.pixel == "f32":
+        source.write_bytes(b"Pf\n%d %d\n-1\n" % image.shape + image[::-1].astype("<f4").tobytes())
+    else:
+        head = b"P5\n%d %d\n%d\n" % (*image.shape, 255 if case.pixel == "u8" else 65535)
+        source.write_bytes(head + image.astype(">u2" if case.pixel == "u16" else "u1").tobytes())
+    done = gpufilter(build, "run", "-f", case.chain(folder), source, result, "--depth", "f32",
+                     "--backend", "cuda", "-q")
+    if done.returncode:
+        return None
+    floats = np.frombuffer(result.read_bytes()[-4 * CHECK * CHECK:], "<f4")
+    return floats.reshape(CHECK, CHECK)[::-1]
+
+
+# ---- theirs -----------------------------------------------------------------------------------
+
+
+def build_npp(folder):
+    """The command that runs the NPP program, or the reason why there is none."""
+    if not shutil.which("nvcc"):
+        return None, "no nvcc to build it with"
+    program = folder / "gpu_npp"
+    done = subprocess.run(["nvcc", "-O2", HERE / "gpu_npp.c", "-o", program, "-lnppif", "-lnppc"],
+                          capture_output=True, text=True)
+    reason = (done.stderr.strip().splitlines() or ["nvcc failed"])[0]
+    return ([program], None) if done.returncode == 0 else (None, f"not installed: {reason}")
+
+
+def run_peer(name, folder, size, seconds):
+    """Run one program; its records, the first of which names it."""
+    command, reason = build_npp(folder) if name == "npp" else \
+        ([sys.executable, HERE / "gpu_peer.py", name], None)
+    if not command:
+        return [{"skipped": reason}]
+    command += [folder, str(size), str(CHECK), str(seconds)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 40)
+        text, end = done.stdout, f"exit {done.returncode}: {done.stderr.strip()[-200:]}"
+        good = done.returncode in (0, 77)
+    except subprocess.TimeoutExpired as error:
+        text, end, good = (error.stdout or b"").decode(), "stopped: out of time", False
+    records = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+    return records + ([] if good else [{"failed": end}]) or [{"failed": end}]
+
+
+def load(folder, record):
+    path = folder / record["result"]
+    if path.suffix == ".npy":
+        return np.load(path)
+    kind = np.int16 if record["pixel"] == "s16" else PIXELS[record["pixel"]]
+    return np.fromfile(path, kind).reshape(CHECK, CHECK)
+
+
+def compare(case, ours, folder, record):
+    """Add the largest difference, in levels of 255, and whether both compute the same thing.
+
+    Programs cut or round where we round half to even, some after each pass: two levels are allowed
+    for that, and a ten-thousandth of white to floats. A threshold may fall the other way on one
+    pixel in a thousand.
+    """
+    if ours is None:  # nothing of ours to compare with
+        record.update(levels_off=0.0, same=False)
+        return
+    theirs, m = load(folder, record), case.margin
+    level = {"u8": 1, "u16": 1, "f32": 1 / 255}[case.pixel]
+
+    def differences(mine):
+        mine = np.clip(mine, 0, 255) if theirs.dtype == np.uint8 else mine
+        return np.abs(theirs.astype(np.float64) - mine)[m:-m, m:-m] / level
+
+    difference = differences(ours.astype(np.float64))
+    if case.op == "sobel-x":  # a derivative may look either way
+        difference = min(difference, differences(-ours.astype(np.float64)), key=np.max)
+    record["levels_off"] = float(difference.max())
+    if case.op == "chain":
+        record["pixels_differ"] = float((difference > 1).mean())
+        record["same"] = record["pixels_differ"] < 1e-3
+    else:
+        record["same"] = bool(record["levels_off"] <= (0.0255 if case.pixel == "f32" else 2.01))
+
+
+# ---- the table --------------------------------------------------------------------------------
+
+
+def meets(case, ours):
+    if "ms" not in ours:
+        return False
+    if case.target.endswith("x"):
+        return ours["copies"] <= float(case.target[:-1])
+    return ours["ms"] <= float(case.target.split()[0])
+
+
+def label(record):
+    notes = [record["note"]] if record["note"] else []
+    if "pixels_differ" in record:
+        notes.append(f"{100 * record['pixels_differ']:.3f} % of pixels differ")
+    elif record["pixel_kind"] != "f32" and record["levels_off"] > 0.51:
+        notes.append(f"{record['levels_off']:.1f} levels off")
+    return f"{record['peer']} {record['method']}" + (f" ({', '.join(notes)})" if notes else "")
+
+
+def row(case, ours, peers):
+    fair = [r for r in peers if r.get("same")]
+    best = min(fair, key=lambda r: r["ms"]) if fair else None
+    mine = f"{ours['ms']:.3f} | {ours['copies']:.2f} | {ours['impl']}" if "ms" in ours else \
+        f"{ours['error']} | – | –"
+    theirs = f"{best['ms']:.3f} | {label(best)} | {best['ms'] / ours['ms']:.1f}" if best and \
+        "ms" in ours else "– | – | –"
+    met = "yes" if meets(case, ours) else "no"
+    return f"| {case.title} {case.pixel} | {mine} | {case.target.replace('x', '×')} | {met} | {theirs} |"
+
+
+def details(peers):
+    for r in peers:
+        if "ms" in r:
+            same = "" if r["same"] else ", **computes something else**"
+            yield f"{label(r)} {r['ms']:.3f} ms{same}"
+        else:
+            yield f"{r['peer']} {r['method']}: " + (r.get("failed") or f"left out, {r['cut']}")
+
+
+def markdown(record):
+    yield f"{record['gpu']}, {record['size']}×{record['size']}, {record['date']}. Copy: " + \
+        ", ".join(f"{p} {ms:.3f} ms" for p, ms in record["copy_ms"].items()) + "."
+    yield ""
+    yield "| case | ours, ms | × copy | with | target | met | best peer, ms | peer | peer / ours |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for c in cases():
+        yield row(c, record["ours"][c.name], record["peers"].get(c.name, []))
+    yield ""
+    for name, text in record["programs"].items():
+        yield f"- {name}: {text}"
+    yield ""
+    yield "All that was timed:"
+    yield ""
+    for c in cases():
+        rest = "; ".join(details(record["peers"].get(c.name, [])))
+        if rest:
+            yield f"- {c.title} {c.pixel}: {rest}"
+
+
+def gpu_name():
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    try:
+        lines = subprocess.run(query, capture_output=True, text=True).stdout.splitlines()
+        return "{}, driver {}".format(*lines[0].split(", "))
+    except (OSError, IndexError):
+        return "GPU of unknown name"
+
+
+def measure(args, folder):
+    write_inputs(folder, args.size, CHECK)
+    record = {"date": datetime.date.today().isoformat(), "gpu": gpu_name(), "size": args.size, "ours": {}, "copy_ms": {},
+              "programs": {}, "peers": {}}
+    for pixel in PIXELS:
+        ours, record["copy_ms"][pixel] = bench_pixel(args.build, folder, pixel, args.size)
+        record["ours"].update(ours)
+    with concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count())) as pool:
+        results = dict(zip([c.name for c in cases()],
+                           pool.map(lambda c: check_ours(args.build, folder, c), cases())))
+    by_name = {c.name: c for c in cases()}
+    for name, share in PEERS.items():
+        head, *rest = run_peer(name, folder, args.size, args.seconds * share)
+        title = head.get("peer", name)
+        failed = [r["failed"] for r in [head, *rest] if "case" not in r and "failed" in r]
+        record["programs"][title] = "; ".join([head.get("version") or head.get("skipped", ""), *failed])
+        for r in rest:
+            if "case" not in r:
+                continue
+            case = by_name[r["case"]]
+            r.update(peer=title, pixel_kind=case.pixel)
+            if "ms" in r:
+                compare(case, results[case.name], folder, r)
+            record["peers"].setdefault(case.name, []).append(r)
+    return record
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--size", type=int, default=8192)
+    parser.add_argument("--seconds", type=float, default=60, help="of the other programs together")
+    args = parser.parse_args()
+    args.build = args.build.resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        record = measure(args, pathlib.Path(folder))
+    args.out.mkdir(parents=True, exist_ok=True)
+    (args.out / "gpu-peers.json").write_text(json.dumps(record, indent=1) + "\n")
+    (args.out / "gpu-peers.md").write_text("\n".join(markdown(record)) + "\n")
+    print((args.out / "gpu-peers.md").read_text())
+
+
+if __name__ == "__main__":
+    main()
