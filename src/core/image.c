@@ -109,7 +109,7 @@ gf_status gfi_image_create_host(int32_t width, int32_t height, gf_pixel pixel, g
     gf_image_desc desc = { width, height, pixel };
     GFI_TRY(gfi_desc_check(&desc));
     gf_view view = { .width = width, .height = height, .pixel = pixel, .memory = GF_MEMORY_HOST };
-    view.pitch_bytes = ((size_t)width * gf_pixel_bytes(pixel) + 63) / 64 * 64;
+    view.pitch_bytes = gfi_pitch(width, pixel, GFI_HOST_PITCH_STEP);
     view.data = gfi_alloc((size_t)height, view.pitch_bytes, "image");
     if (!view.data) return GF_ERROR_NO_MEMORY;
     gf_status status = gfi_image_adopt(&view, release_host, NULL, out);

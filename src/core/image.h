@@ -22,6 +22,14 @@ static inline void *gfi_row(const gf_view *view, int32_t y)
     return (char *)view->data + (size_t)y * view->pitch_bytes;
 }
 
+/* Bytes from row to row in images of our own: rows begin where cache lines (host) and memory
+ * transactions (device) do. */
+enum { GFI_HOST_PITCH_STEP = 64, GFI_DEVICE_PITCH_STEP = 256 };
+static inline size_t gfi_pitch(int32_t width, gf_pixel pixel, size_t step)
+{
+    return ((size_t)width * gf_pixel_bytes(pixel) + step - 1) / step * step;
+}
+
 /* Create a host image whose pixels are all written by the caller. */
 gf_status gfi_image_create_host(int32_t width, int32_t height, gf_pixel pixel, gf_image **out);
 

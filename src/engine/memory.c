@@ -11,12 +11,11 @@ static void release_device(void *context, void *data) { gfi_context_free(context
 static gf_status create_device(gf_context *context, const gf_image_desc *desc, gf_image **out)
 {
     if (!context) return gfi_fail(GF_ERROR_INVALID, "image: CUDA memory needs a context");
-    enum { PITCH_STEP = 256 };
-    gf_view view = {
-        .width = desc->width, .height = desc->height, .pixel = desc->pixel, .memory = GF_MEMORY_CUDA
-    };
-    size_t row = (size_t)desc->width * gf_pixel_bytes(desc->pixel);
-    view.pitch_bytes = (row + PITCH_STEP - 1) / PITCH_STEP * PITCH_STEP;
+    gf_view view = { .width = desc->width,
+                     .height = desc->height,
+                     .pixel = desc->pixel,
+                     .memory = GF_MEMORY_CUDA };
+    view.pitch_bytes = gfi_pitch(desc->width, desc->pixel, GFI_DEVICE_PITCH_STEP);
     GFI_TRY(gfi_context_alloc(context, view.pitch_bytes * (size_t)desc->height, &view.data));
     gf_status status = gfi_image_adopt(&view, release_device, context, out);
     if (status != GF_OK) gfi_context_free(context, view.data);

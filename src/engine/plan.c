@@ -150,7 +150,6 @@ static gf_backend cheaper_backend(gf_plan *plan)
 
 static gf_status alloc_scratch(gf_plan *plan)
 {
-    enum { PITCH_STEP = 256 };
     for (int i = 0; i + 1 < plan->n_stages; i++) {
         gfi_plan_stage *ps = &plan->stages[i];
         const gf_image_desc *d = &ps->request.out;
@@ -158,8 +157,7 @@ static gf_status alloc_scratch(gf_plan *plan)
             NULL, d->width, d->height,
             0,    d->pixel, plan->backend == GF_BACKEND_CUDA ? GF_MEMORY_CUDA : GF_MEMORY_HOST
         };
-        ps->result.pitch_bytes =
-            ((size_t)d->width * sizeof(float) + PITCH_STEP - 1) / PITCH_STEP * PITCH_STEP;
+        ps->result.pitch_bytes = gfi_pitch(d->width, d->pixel, GFI_DEVICE_PITCH_STEP);
         size_t bytes = ps->result.pitch_bytes * (size_t)d->height;
         if (bytes > plan->scratch_bytes[i % 2]) plan->scratch_bytes[i % 2] = bytes;
     }

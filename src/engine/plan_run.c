@@ -45,12 +45,10 @@ static gf_status run_cpu(gf_plan *plan, const gf_view *src, const gf_view *dst)
 /* A device twin of a host view, made once a plan. */
 static gf_status device_twin(gf_plan *plan, const gf_view *host, gf_view *twin)
 {
-    enum { PITCH_STEP = 256 };
     if (twin->data) return GF_OK;
     gf_view made = *host;
     made.memory = GF_MEMORY_CUDA;
-    size_t row = (size_t)host->width * gf_pixel_bytes(host->pixel);
-    made.pitch_bytes = (row + PITCH_STEP - 1) / PITCH_STEP * PITCH_STEP;
+    made.pitch_bytes = gfi_pitch(host->width, host->pixel, GFI_DEVICE_PITCH_STEP);
     GFI_TRY(gfi_device_alloc(plan->queue, made.pitch_bytes * (size_t)made.height, &made.data));
     *twin = made;
     return GF_OK;
