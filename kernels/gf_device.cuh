@@ -111,6 +111,7 @@ GF_DEVICE float gf_load_border(const gf_kimage &im, int x, int y, int border, fl
 }
 
 /* Four values rounded into the bytes of a word, first lowest; two into its halves. */
+#ifdef GF_EMULATOR
 GF_DEVICE unsigned gf_pack_u8(float a, float b, float c, float d)
 {
     return gf_round_sat(a, 255.0f) | gf_round_sat(b, 255.0f) << 8 | gf_round_sat(c, 255.0f) << 16 |
@@ -121,6 +122,30 @@ GF_DEVICE unsigned gf_pack_u16(float a, float b)
 {
     return gf_round_sat(a, 65535.0f) | gf_round_sat(b, 65535.0f) << 16;
 }
+#else
+/* Conversions round to even, saturate and make NaN 0; with the packing they are one instruction for
+ * two values on sm_90. */
+GF_DEVICE unsigned gf_pack_u8(float a, float b, float c, float d)
+{
+    unsigned low, all;
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, 0;"
+        : "=r"(low)
+        : "r"(__float2int_rn(d)), "r"(__float2int_rn(c)));
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
+        : "=r"(all)
+        : "r"(__float2int_rn(b)), "r"(__float2int_rn(a)), "r"(low));
+    return all;
+}
+
+GF_DEVICE unsigned gf_pack_u16(float a, float b)
+{
+    unsigned both;
+    asm("cvt.pack.sat.u16.s32 %0, %1, %2;"
+        : "=r"(both)
+        : "r"(__float2int_rn(b)), "r"(__float2int_rn(a)));
+    return both;
+}
+#endif
 
 /* Load or store four neighbouring pixels; x*bytes and the row must be aligned to four pixels
  * (gf_aligned4 tells for a whole image). */

@@ -1,14 +1,294 @@
-/* Separable windows, rows and columns in one launch. A block owns a strip of columns and walks down
- * it GF_SEP_ROWS rows a step: source rows -> tile (float, border folded) -> filtered along the row
- * into a ring of rows in shared memory -> filtered along the column -> stored. Nothing between the
- * two passes leaves the chip. A second term has a ring of its own.
- *
- * Both passes make eight neighbouring results a thread from a sliding set of pixels in registers,
- * so that each value read from shared memory serves eight multiplications. Sums are made of runs of
+/* Separable windows, rows and columns in one launch: a block owns a strip of columns and walks down
+ * it some rows a step, and nothing between the two passes leaves the chip. Sums are made of runs of
  * 32 taps at most. Only taps of the window touch a pixel: there is no padding with zeros. */
 #include "kernels/gf_tile.cuh"
 #include "kernels/sep.variants.h"
 
+/* The source at eight neighbouring pixels of the result, which has the source's size. */
+template <class T, int DX, int DY>
+GF_DEVICE void gf_sep_own(const gf_kimage &src, int x, int y, float (&own)[GF_SEP_OUT])
+{
+#pragma unroll
+    for (int o = 0; o < GF_SEP_OUT; o++) {
+        const int at_x = x + DX * o, at_y = y + DY * o; /* those outside are not stored either */
+        const bool inside = at_x < src.width && at_y >= 0 && at_y < src.height;
+        own[o] = inside ? gf_get(gf_row<const T>(src, at_y) + at_x) : 0.0f;
+    }
+}
+
+/* Turn the sums of a window's terms, eight neighbours from column x, row y on, into pixels. */
+template <int TERMS, int DX, int DY>
+GF_DEVICE void gf_sep_join(const gf_sep_args &a, int x, int y, float (&sum)[GF_SEP_OUT],
+                           const float (&second)[GF_SEP_OUT])
+{
+    const gf_kcombine &c = a.combine;
+    if (c.combine == GF_C_SUM) {
+#pragma unroll
+        for (int o = 0; o < GF_SEP_OUT; o++)
+            sum[o] = fmaf(c.scale, TERMS > 1 ? sum[o] + second[o] : sum[o], c.offset);
+        return;
+    }
+    float own[GF_SEP_OUT] = {};
+    if (c.combine == GF_C_UNSHARP) {
+        if (a.src.pixel == GF_P_U8)
+            gf_sep_own<unsigned char, DX, DY>(a.src, x, y, own);
+        else if (a.src.pixel == GF_P_U16)
+            gf_sep_own<unsigned short, DX, DY>(a.src, x, y, own);
+        else
+            gf_sep_own<float, DX, DY>(a.src, x, y, own);
+    }
+#pragma unroll
+    for (int o = 0; o < GF_SEP_OUT; o++)
+        sum[o] = gf_combine(c, sum[o], TERMS > 1 ? second[o] : 0.0f, own[o]);
+}
+
+/* ---- sizes known when compiled ------------------------------------------------------------- */
+
+/* Columns come first. A thread reads a few neighbouring columns straight from the image, every
+ * pixel once, and keeps the K sums that a pixel belongs to in registers; a row's finished sums go
+ * to shared memory, GF_SEP_K_ROWS rows a step, where threads make eight neighbouring results each
+ * of them. Shared memory holds the rows of two steps, so that one barrier a step is enough. */
+
+/* Neighbouring pixels that are read at once. */
+template <class T, int N> struct alignas(N * sizeof(T)) gf_sep_group {
+    T at[N];
+};
+
+/* The columns of a thread. */
+struct gf_sep_place {
+    int x;      /* the first one in the source; may lie outside */
+    int to;     /* and in the rows in shared memory, where negative ones are not needed */
+    bool even;  /* `to` is a multiple of the number of columns */
+    bool whole; /* their pixels are one aligned group inside the source */
+};
+
+/* The threads' groups of N columns, the first of which holds column x. */
+template <int N> GF_DEVICE gf_sep_place gf_sep_find_place(const gf_kimage &src, int x)
+{
+    const int bytes = 1 << (src.pixel - 1), group = N * bytes;
+    const bool aligned = (src.pitch & (group - 1)) == 0;
+    const long long at = reinterpret_cast<long long>(src.data) + static_cast<long long>(x) * bytes;
+    const int before = aligned ? static_cast<int>(at & (group - 1)) / bytes : 0;
+    gf_sep_place place;
+    place.to = N * static_cast<int>(threadIdx.x) - before;
+    place.x = x + place.to;
+    place.even = before == 0;
+    place.whole = aligned && place.x >= 0 && place.x + N <= src.width;
+    return place;
+}
+
+template <class T, int ROWS, int N>
+GF_DEVICE void gf_sep_fetch_as(const gf_kimage &src, int x, int y, float (&v)[ROWS][N])
+{
+    const char *from = reinterpret_cast<const char *>(gf_row<const T>(src, y) + x);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++, from += src.pitch) {
+        const gf_sep_group<T, N> group = *reinterpret_cast<const gf_sep_group<T, N> *>(from);
+#pragma unroll
+        for (int c = 0; c < N; c++) v[r][c] = static_cast<float>(group.at[c]);
+    }
+}
+
+/* Aligned groups of columns x … of the rows y …, all inside the source. */
+template <int ROWS, int N>
+GF_DEVICE void gf_sep_fetch(const gf_kimage &src, int x, int y, float (&v)[ROWS][N])
+{
+    if (src.pixel == GF_P_U8)
+        gf_sep_fetch_as<unsigned char>(src, x, y, v);
+    else if (src.pixel == GF_P_U16)
+        gf_sep_fetch_as<unsigned short>(src, x, y, v);
+    else
+        gf_sep_fetch_as<float>(src, x, y, v);
+}
+
+/* A row of a thread's columns wherever they lie. */
+template <int N>
+GF_DEVICE void gf_sep_fetch_folded(const gf_sep_args &a, int x, int y, float (&v)[N])
+{
+    y = gf_border_index(y, a.src.height, a.border);
+#pragma unroll
+    for (int c = 0; c < N; c++) {
+        const int at = gf_border_index(x + c, a.src.width, a.border);
+        v[c] = at < 0 || y < 0 ? a.border_value : gf_load(a.src, at, y);
+    }
+}
+
+/* Let a row's pixels v take part in the K sums of each column: acc[t][j] is the sum of the taps
+ * 0 … j of term t, so each moves on by one place, which is no extra work: every sum is written to
+ * its new place. acc[t][K-1] is complete. */
+template <int K, int TERMS, int N>
+GF_DEVICE void gf_sep_row_in(const gf_sep_args &a, const float (&v)[N], float (&acc)[TERMS][K][N])
+{
+#pragma unroll
+    for (int t = 0; t < TERMS; t++)
+#pragma unroll
+        for (int j = K - 1; j >= 0; j--)
+#pragma unroll
+            for (int c = 0; c < N; c++)
+                acc[t][j][c] =
+                    j > 0 ? fmaf(a.col[t][j], v[c], acc[t][j - (j > 0)][c]) : a.col[t][0] * v[c];
+}
+
+/* Column pass of a step: source rows y … into the rows `to` of shared memory, all at once where
+ * they are well placed. */
+template <int K, int TERMS, int N>
+GF_DEVICE void gf_sep_rows_in(const gf_sep_args &a, const gf_sep_place &place, int y,
+                              float (&acc)[TERMS][K][N], float *to)
+{
+    to += place.to;
+    if (place.even && place.whole && y >= 0 && y + GF_SEP_K_ROWS <= a.src.height) {
+        float v[GF_SEP_K_ROWS][N];
+        gf_sep_fetch(a.src, place.x, y, v);
+        gf_sep_group<float, N> *const groups = reinterpret_cast<gf_sep_group<float, N> *>(to);
+        const int groups_a_row = a.ring_pitch / N;
+#pragma unroll
+        for (int r = 0; r < GF_SEP_K_ROWS; r++) {
+            gf_sep_row_in(a, v[r], acc);
+#pragma unroll
+            for (int t = 0; t < TERMS; t++) {
+                gf_sep_group<float, N> done;
+#pragma unroll
+                for (int c = 0; c < N; c++) done.at[c] = acc[t][K - 1][c];
+                groups[(t * GF_SEP_K_ROWS + r) * groups_a_row] = done;
+            }
+        }
+        return;
+    }
+#pragma unroll 1
+    for (int r = 0; r < GF_SEP_K_ROWS; r++, to += a.ring_pitch) {
+        float v[1][N];
+        if (place.whole && y + r >= 0 && y + r < a.src.height)
+            gf_sep_fetch(a.src, place.x, y + r, v);
+        else
+            gf_sep_fetch_folded(a, place.x, y + r, v[0]);
+        gf_sep_row_in(a, v[0], acc);
+#pragma unroll
+        for (int t = 0; t < TERMS; t++)
+#pragma unroll
+            for (int c = 0; c < N; c++)
+                if (place.to + c >= 0) to[t * GF_SEP_K_ROWS * a.ring_pitch + c] = acc[t][K - 1][c];
+    }
+}
+
+/* Eight neighbouring results of K taps. */
+template <int K>
+GF_DEVICE void gf_sep_along_row(const float *taps, const float *from, float (&sum)[GF_SEP_OUT])
+{
+    enum { N = (GF_SEP_LEAD(K) + GF_SEP_OUT + K - 1 + 3) / 4 * 4 };
+    float v[N];
+#pragma unroll
+    for (int i = 0; i < N; i += 4) {
+        const float4 q = gf_get4(from + i);
+        v[i] = q.x, v[i + 1] = q.y, v[i + 2] = q.z, v[i + 3] = q.w;
+    }
+#pragma unroll
+    for (int k = 0; k < K; k++)
+#pragma unroll
+        for (int o = 0; o < GF_SEP_OUT; o++)
+            sum[o] = k > 0 ? fmaf(taps[k], v[GF_SEP_LEAD(K) + o + k], sum[o])
+                           : taps[0] * v[GF_SEP_LEAD(K) + o];
+}
+
+GF_DEVICE void gf_sep_put8(unsigned char *to, const float (&v)[GF_SEP_OUT])
+{
+    *reinterpret_cast<uint2 *>(to) =
+        make_uint2(gf_pack_u8(v[0], v[1], v[2], v[3]), gf_pack_u8(v[4], v[5], v[6], v[7]));
+}
+GF_DEVICE void gf_sep_put8(unsigned short *to, const float (&v)[GF_SEP_OUT])
+{
+    *reinterpret_cast<uint4 *>(to) = make_uint4(gf_pack_u16(v[0], v[1]), gf_pack_u16(v[2], v[3]),
+                                                gf_pack_u16(v[4], v[5]), gf_pack_u16(v[6], v[7]));
+}
+GF_DEVICE void gf_sep_put8(float *to, const float (&v)[GF_SEP_OUT])
+{
+    gf_put4(to, make_float4(v[0], v[1], v[2], v[3]));
+    gf_put4(to + 4, make_float4(v[4], v[5], v[6], v[7]));
+}
+
+/* Store pixels x … x+7 of a row as far as there are such columns. */
+template <class T>
+GF_DEVICE void gf_sep_put_row(char *row, int x, int width, const float (&v)[GF_SEP_OUT])
+{
+    enum { ALIGNED = sizeof(T) == 1 ? 8 : 16 };
+    T *const to = reinterpret_cast<T *>(row) + x;
+    if (x + GF_SEP_OUT <= width && (reinterpret_cast<long long>(to) & (ALIGNED - 1)) == 0) {
+        gf_sep_put8(to, v);
+        return;
+    }
+#pragma unroll
+    for (int o = 0; o < GF_SEP_OUT; o++)
+        if (x + o < width) gf_put(to + o, v[o]);
+}
+
+/* Row pass of a step, from rows in shared memory that belong to the rows y … of the result, of
+ * which it makes those in y_first … y_end-1. Neighbouring lanes take neighbouring rows, whose pitch
+ * keeps them in different banks. */
+template <int K, int TERMS>
+GF_DEVICE void gf_sep_rows_out(const gf_sep_args &a, const float *from, int y, int y_first,
+                               int y_end)
+{
+    const int strip_x = static_cast<int>(blockIdx.x) * a.strip;
+    const int columns = a.strip < a.dst.width - strip_x ? a.strip : a.dst.width - strip_x;
+    const int row = static_cast<int>(threadIdx.x) % GF_SEP_K_ROWS;
+    const int step = static_cast<int>(blockDim.x) / GF_SEP_K_ROWS * GF_SEP_OUT;
+    y += row;
+    from += row * a.ring_pitch;
+    if (y < y_first || y >= y_end) return;
+    char *const to = gf_row<char>(a.dst, y);
+#pragma unroll 1
+    for (int x = static_cast<int>(threadIdx.x) / GF_SEP_K_ROWS * GF_SEP_OUT; x < columns;
+         x += step) {
+        float sum[GF_SEP_OUT], second[GF_SEP_OUT];
+        gf_sep_along_row<K>(a.row[0], from + x, sum);
+        if (TERMS > 1)
+            gf_sep_along_row<K>(a.row[1], from + GF_SEP_K_ROWS * a.ring_pitch + x, second);
+        gf_sep_join<TERMS, 1, 0>(a, strip_x + x, y, sum, second);
+        if (a.dst.pixel == GF_P_U8)
+            gf_sep_put_row<unsigned char>(to, strip_x + x, a.dst.width, sum);
+        else if (a.dst.pixel == GF_P_U16)
+            gf_sep_put_row<unsigned short>(to, strip_x + x, a.dst.width, sum);
+        else
+            gf_sep_put_row<float>(to, strip_x + x, a.dst.width, sum);
+    }
+}
+
+template <int K, int TERMS> GF_DEVICE void gf_sep_strip(const gf_sep_args &a, float *shared)
+{
+    enum { N = GF_SEP_K_COLUMNS(K, TERMS) };
+    const int strip_x = static_cast<int>(blockIdx.x) * a.strip;
+    const int strip_y = static_cast<int>(blockIdx.y) * a.rows;
+    const int y_end = a.rows < a.dst.height - strip_y ? strip_y + a.rows : a.dst.height;
+    const gf_sep_place place = gf_sep_find_place<N>(a.src, strip_x - a.ax - GF_SEP_LEAD(K));
+    const bool needed = place.to < GF_SEP_LEAD(K) + K - 1 + a.strip &&
+                        place.to + strip_x < a.dst.width + GF_SEP_LEAD(K) + K - 1;
+    float acc[TERMS][K][N] = {};
+    float *now = shared, *other = shared + TERMS * GF_SEP_K_ROWS * a.ring_pitch;
+    /* y: the row of the result that is complete when the step's first source row is in. */
+    for (int y = strip_y - (K - 1); y < y_end; y += GF_SEP_K_ROWS) {
+        if (needed) gf_sep_rows_in(a, place, y + K - 1 - a.ay, acc, now);
+        __syncthreads();
+        gf_sep_rows_out<K, TERMS>(a, now, y, strip_y, y_end);
+        float *const swap = now;
+        now = other;
+        other = swap;
+    }
+}
+
+#define GF_SEP_KERNEL(K, TERMS)                                                                    \
+    GF_KERNEL_BOUNDS(GF_SEP_K_THREADS(K), GF_SEP_K_BLOCKS(K), gf_sep_##K##_##TERMS, gf_sep_args,   \
+                     a)                                                                            \
+    {                                                                                              \
+        GF_SHARED(float, shared);                                                                  \
+        gf_sep_strip<K, TERMS>(a, shared);                                                         \
+    }
+GF_SEP_VARIANTS(GF_SEP_KERNEL)
+
+/* ---- any other size ------------------------------------------------------------------------ */
+
+/* Source rows -> tile (float, border folded) -> filtered along the row into a ring of rows in
+ * shared memory -> filtered along the column -> stored. A second term has a ring of its own. Both
+ * passes make eight neighbouring results a thread from a sliding set of pixels in registers, so
+ * that each value read from shared memory serves eight multiplications. */
 enum { GF_SEP_RUN = 32 };
 
 /* Taps `tap` … tap+n-1 (n <= 8) of a pass on the 16 pixels v: out[o] += taps[k] * v[o + k]. */
@@ -116,29 +396,10 @@ GF_DEVICE void gf_sep_rows(const gf_sep_args &a, const float *tile, float *ring,
     }
 }
 
-/* Turn the sums of a window's terms at column x, rows y …, into pixels. */
-GF_DEVICE void gf_sep_join(const gf_sep_args &a, int x, int y, float (&sum)[GF_SEP_OUT],
-                           const float (&second)[GF_SEP_OUT])
-{
-    if (a.combine.combine == GF_C_SUM) {
-#pragma unroll
-        for (int o = 0; o < GF_SEP_OUT; o++)
-            sum[o] = fmaf(a.combine.scale, sum[o] + second[o], a.combine.offset);
-        return;
-    }
-#pragma unroll
-    for (int o = 0; o < GF_SEP_OUT; o++) {
-        const float own = a.combine.combine == GF_C_UNSHARP
-                              ? gf_load_border(a.src, x, y + o, a.border, a.border_value)
-                              : 0.0f;
-        sum[o] = gf_combine(a.combine, sum[o], second[o], own);
-    }
-}
-
 /* Store those of the rows y … of column x that lie in y_first … y_end-1. */
 template <class T>
-GF_DEVICE void gf_sep_put(const gf_kimage &dst, int x, int y, int y_first, int y_end,
-                          const float (&v)[GF_SEP_OUT])
+GF_DEVICE void gf_sep_put_column(const gf_kimage &dst, int x, int y, int y_first, int y_end,
+                                 const float (&v)[GF_SEP_OUT])
 {
     if (y >= y_first && y + GF_SEP_OUT <= y_end) {
         T *to = gf_row<T>(dst, y) + x;
@@ -166,13 +427,13 @@ GF_DEVICE void gf_sep_column(const gf_sep_args &a, const float *ring, int ring_r
         gf_sep_down other = { ring + ring_rows * a.ring_pitch, a.ring_pitch, ring_rows, row };
         gf_sep_filter(other, a.col[1], a.kh, second);
     }
-    gf_sep_join(a, x, y, sum, second);
+    gf_sep_join<2, 0, 1>(a, x, y, sum, second);
     if (a.dst.pixel == GF_P_U8)
-        gf_sep_put<unsigned char>(a.dst, x, y, y_first, y_end, sum);
+        gf_sep_put_column<unsigned char>(a.dst, x, y, y_first, y_end, sum);
     else if (a.dst.pixel == GF_P_U16)
-        gf_sep_put<unsigned short>(a.dst, x, y, y_first, y_end, sum);
+        gf_sep_put_column<unsigned short>(a.dst, x, y, y_first, y_end, sum);
     else
-        gf_sep_put<float>(a.dst, x, y, y_first, y_end, sum);
+        gf_sep_put_column<float>(a.dst, x, y, y_first, y_end, sum);
 }
 
 GF_KERNEL_BOUNDS(128, 4, gf_sep, gf_sep_args, a)

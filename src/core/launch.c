@@ -11,6 +11,10 @@ static int divide_up(int64_t a, int64_t b) { return (int)((a + b - 1) / b); }
 
 static int round_up(int64_t a, int b) { return divide_up(a, b) * b; }
 
+/* A pitch of at least n floats, of 4 more than a multiple of 8: eight rows then begin in the eight
+ * different 16-byte columns of the shared memory's banks. */
+static int skewed(int64_t n) { return round_up(n - 4, 8) + 4; }
+
 static void set_groups(gfi_launch_config *c, int groups)
 {
     c->tile_groups = groups;
@@ -123,11 +127,44 @@ bool gfi_launch_direct_n(const gfi_chip *chip, int kw, int kh, int width, int he
     return false;
 }
 
-/* ---- separable ----------------------------------------------------------------------------- */
+/* ---- separable, sizes known when compiled -------------------------------------------------- */
 
-/* A pitch of at least n floats, of 4 more than a multiple of 8: eight rows then begin in the eight
- * different 16-byte columns of the shared memory's banks. */
-static int skewed(int64_t n) { return round_up(n - 4, 8) + 4; }
+bool gfi_launch_has_sep(int kw, int kh, int n_terms)
+{
+#define IS_SHAPE(K, TERMS) || (kw == (K) && kh == (K) && n_terms == (TERMS))
+    return false GF_SEP_VARIANTS(IS_SHAPE);
+#undef IS_SHAPE
+}
+
+bool gfi_launch_sep_k(const gfi_chip *chip, int k, int n_terms, int width, int height,
+                      gfi_launch_config *out)
+{
+    const int columns = GF_SEP_K_COLUMNS(k, n_terms);
+    /* Columns of the strip's threads beside its own: groups may begin too early to be aligned. */
+    const int margin = columns - 1 + GF_SEP_LEAD(k) + k - 1;
+    const int widest = (GF_SEP_K_THREADS(k) * columns - margin) / GF_SEP_OUT * GF_SEP_OUT;
+    const int strip = round_up(divide_up(width, divide_up(width, widest)), GF_SEP_OUT);
+    const int threads = round_up(divide_up(strip + margin, columns), WARP);
+    const int strips = divide_up(width, strip);
+    *out = (gfi_launch_config){ .block = { (unsigned)threads, 1, 1 }, .strip = strip };
+    /* Threads read along a row by groups of four. */
+    const int read = strip + round_up(GF_SEP_LEAD(k) + k - 1, 4), written = threads * columns;
+    out->ring_pitch = skewed(read > written ? read : written);
+    out->shared_bytes =
+        sizeof(float) * 2 * (size_t)n_terms * GF_SEP_K_ROWS * (size_t)out->ring_pitch;
+    if (out->shared_bytes > chip->shared_bytes_block) return false;
+
+    out->resident =
+        resident_blocks(chip, gfi_tune_find(GFI_TUNE_SEP_K, k), threads, out->shared_bytes);
+    out->rows = strip_rows(chip, out->resident, strips, GF_SEP_K_ROWS, k - 1, height);
+    out->steps = (double)strip * (out->rows + (k - 1) / 2.0);
+    out->grid[0] = (unsigned)strips;
+    out->grid[1] = (unsigned)divide_up(height, out->rows);
+    out->grid[2] = 1;
+    return true;
+}
+
+/* ---- separable, any size ------------------------------------------------------------------- */
 
 /* The strip's sizes in shared memory; false when they do not fit. */
 static bool sep_strip(const gfi_chip *chip, int kw, int kh, int n_terms, int strip,

@@ -27,11 +27,16 @@ enum { GFI_LAUNCH_AXIS = 1 << 30 };
 /* Whether there is a kernel gf_direct_K compiled for K x K. */
 bool gfi_launch_has_direct(int kw, int kh);
 
-/* Configure gf_direct_K, gf_direct_n, gf_sep for a window of kw x kh and an output of width x
- * height. False when the tile does not fit the chip's shared memory. */
+/* Whether there is a kernel gf_sep_K_TERMS compiled for K x K and so many terms. */
+bool gfi_launch_has_sep(int kw, int kh, int n_terms);
+
+/* Configure gf_direct_K, gf_direct_n, gf_sep_K_TERMS, gf_sep for a window of kw x kh and an output
+ * of width x height. False when the tile does not fit the chip's shared memory. */
 bool gfi_launch_direct(const gfi_chip *chip, int k, int width, int height, gfi_launch_config *out);
 bool gfi_launch_direct_n(const gfi_chip *chip, int kw, int kh, int width, int height,
                          gfi_launch_config *out);
+bool gfi_launch_sep_k(const gfi_chip *chip, int k, int n_terms, int width, int height,
+                      gfi_launch_config *out);
 bool gfi_launch_sep(const gfi_chip *chip, int kw, int kh, int n_terms, int width, int height,
                     gfi_launch_config *out);
 

@@ -14,6 +14,7 @@ typedef struct gfi_chip {
 typedef enum gfi_tune_kernel {
     GFI_TUNE_DIRECT,   /* gf_direct_K */
     GFI_TUNE_DIRECT_N, /* gf_direct_n */
+    GFI_TUNE_SEP_K,    /* gf_sep_K_TERMS */
     GFI_TUNE_SEP,
     GFI_TUNE_ANY
 } gfi_tune_kernel;

@@ -2,7 +2,7 @@
  *
  *   GF_TUNE(kernel, taps, blocks, base, per_tap)
  *
- * The first row of a kernel whose `taps` (K of a K x K window, kw + kh of a separable one) is not
+ * The first row of a kernel whose `taps` (K of a K x K window, kw + kh for GFI_TUNE_SEP) is not
  * exceeded applies. `blocks` of 128 threads run on a multiprocessor at a time; a pixel costs `base`
  * + `per_tap` instructions for each of its taps. Blocks follow from the registers that sm_90 code
  * takes, instructions are counted in that code; a row of measured figures goes above the generic
@@ -16,6 +16,13 @@ GF_TUNE(GFI_TUNE_DIRECT, 9, 4, 16, 1.25)
 GF_TUNE(GFI_TUNE_DIRECT, 15, 3, 16, 1.25)
 /* 86 registers */
 GF_TUNE(GFI_TUNE_DIRECT_N, GF_ANY_TAPS, 5, 24, 1.6)
+/* 64, 72, 80, 96, 127 registers */
+GF_TUNE(GFI_TUNE_SEP_K, 3, 8, 12, 1.1)
+GF_TUNE(GFI_TUNE_SEP_K, 5, 7, 12, 1.1)
+GF_TUNE(GFI_TUNE_SEP_K, 7, 6, 12, 1.1)
+GF_TUNE(GFI_TUNE_SEP_K, 11, 5, 12, 1.1)
+GF_TUNE(GFI_TUNE_SEP_K, 17, 4, 12, 1.1)
+GF_TUNE(GFI_TUNE_SEP_K, 31, 4, 12, 1.15)
 /* 91 registers */
 GF_TUNE(GFI_TUNE_SEP, GF_ANY_TAPS, 5, 28, 1.25)
 /* 38 and 56 registers */

@@ -1,4 +1,5 @@
-/* Separable windows on CUDA, rows and columns in one launch: kernels/sep.cu. */
+/* Separable windows on CUDA, rows and columns in one launch: kernels/sep.cu. Square windows of the
+ * usual sizes have kernels of their own. */
 #include "filters/window_cuda.h"
 
 #include <stdio.h>
@@ -12,12 +13,18 @@ typedef struct sep_state {
     gf_sep_args args; /* complete but for the images */
 } sep_state;
 
+static bool is_compiled(const gfi_window *w)
+{
+    return gfi_launch_has_sep(w->kw, w->kh, w->n_terms);
+}
+
 static bool configure(const gfi_request *request, gfi_launch_config *config)
 {
     const gfi_window *w = request->window;
     const gfi_chip chip = gfi_window_chip(request);
-    return gfi_launch_sep(&chip, w->kw, w->kh, w->n_terms, request->out.width, request->out.height,
-                          config);
+    const int width = request->out.width, height = request->out.height;
+    if (is_compiled(w)) return gfi_launch_sep_k(&chip, w->kw, w->n_terms, width, height, config);
+    return gfi_launch_sep(&chip, w->kw, w->kh, w->n_terms, width, height, config);
 }
 
 static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
@@ -42,10 +49,11 @@ static double cost_ns(const gfi_request *request)
     const gfi_window *w = request->window;
     const gfi_chip chip = gfi_window_chip(request);
     const int taps = w->kw + w->kh;
+    const gfi_tune_row *row =
+        is_compiled(w) ? gfi_tune_find(GFI_TUNE_SEP_K, w->kw) : gfi_tune_find(GFI_TUNE_SEP, taps);
     gfi_launch_config config;
     if (!configure(request, &config)) return INFINITY;
-    return gfi_launch_ns(&chip, &config, gfi_tune_find(GFI_TUNE_SEP, taps),
-                         (double)taps * w->n_terms, gfi_window_bytes(request));
+    return gfi_launch_ns(&chip, &config, row, (double)taps * w->n_terms, gfi_window_bytes(request));
 }
 
 static void fill_args(const gfi_window *w, const gfi_launch_config *c, gf_sep_args *args)
@@ -80,13 +88,15 @@ static void destroy(const gfi_request *request, void *state)
 static gf_status prepare(const gfi_request *request, void **state)
 {
     const gfi_window *w = request->window;
+    char name[32] = "gf_sep";
+    if (is_compiled(w)) snprintf(name, sizeof name, "gf_sep_%d_%d", w->kw, w->n_terms);
     *state = NULL;
     sep_state *s = gfi_alloc_zero(1, sizeof *s, "cuda-sep");
     if (!s) return GF_ERROR_NO_MEMORY;
-    gf_status status =
-        configure(request, &s->config)
-            ? gfi_kernel_find(gfi_queue_device(request->queue), "gf_sep", &s->kernel)
-            : gfi_fail(GF_ERROR_INTERNAL, "gf_sep: no launch for a window of %dx%d", w->kw, w->kh);
+    gf_status status = configure(request, &s->config)
+                           ? gfi_kernel_find(gfi_queue_device(request->queue), name, &s->kernel)
+                           : gfi_fail(GF_ERROR_INTERNAL, "%s: no launch for a window of %dx%d",
+                                      name, w->kw, w->kh);
     if (status != GF_OK) {
         gfi_free(s);
         return status;
