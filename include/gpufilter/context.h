@@ -17,11 +17,14 @@ typedef struct gf_context_params {
     int threads;          /* CPU threads; 0: what OpenMP chooses */
     gf_log_fn log;        /* NULL: silent */
     void *log_user;
+    int background_start; /* non-zero, with GF_BACKEND_CUDA: look for the device, then start it on a
+                             thread; what fails there is reported by the first call that needs it */
 } gf_context_params;
 
 /* Create a context.
  *
- * With GF_BACKEND_CUDA the device is opened here; with AUTO only when a plan wants it.
+ * With GF_BACKEND_CUDA the device is opened here (or in the background, so that files can be read
+ * meanwhile); with AUTO only when a plan wants it.
  * params may be NULL. *out belongs to the caller, NULL on failure. Any thread.
  * Returns OK, INVALID, RANGE (threads < 0, device < 0), NO_MEMORY, NOT_FOUND (no such device),
  * DEVICE (no GPU, no driver, or a driver that is too old), UNSUPPORTED (built without CUDA). */

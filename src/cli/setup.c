@@ -101,7 +101,8 @@ cli_exit setup_context(const cli_args *args, cli_log *log, gf_context **out)
                                  .device = args->device,
                                  .threads = args->threads,
                                  .log = cli_log_line,
-                                 .log_user = log };
+                                 .log_user = log,
+                                 .background_start = 1 };
     switch (gf_context_create(&params, out)) {
     case GF_OK: return CLI_OK;
     case GF_ERROR_INVALID:

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -19,6 +20,11 @@ struct gf_context {
     gfi_queue *queue; /* for images outside plans */
     double start_ns;
     atomic_bool poisoned;
+    /* background start; the thread writes device, start_ns and these until it is joined */
+    bool starting;
+    pthread_t starter;
+    gf_status start_status;
+    char start_error[1024];
 };
 
 gf_status gfi_params_read(const void *given, void *out, size_t size, const char *name)
@@ -45,6 +51,57 @@ static gf_status check_params(const gf_context_params *p)
     return GF_OK;
 }
 
+/* ---- the device --------------------------------------------------------------------------- */
+
+static gf_status start_device(gf_context *c)
+{
+    double begin = gfi_clock_ns();
+    GFI_TRY(gfi_device_open(c->params.device, &c->device));
+    c->start_ns = gfi_clock_ns() - begin;
+    return GF_OK;
+}
+
+static void *start_on_thread(void *context)
+{
+    gf_context *c = context;
+    c->start_status = start_device(c);
+    if (c->start_status != GF_OK)
+        snprintf(c->start_error, sizeof c->start_error, "%s", gf_error_message());
+    return NULL;
+}
+
+static gf_status join_starter(gf_context *c)
+{
+    if (!c->starting) return GF_OK;
+    pthread_join(c->starter, NULL);
+    c->starting = false;
+    return c->start_status == GF_OK ? GF_OK : gfi_fail_text(c->start_status, c->start_error);
+}
+
+/* With the lock held. */
+static gf_status open_device(gf_context *c)
+{
+    if (c->poisoned)
+        return gfi_fail(GF_ERROR_DEVICE,
+                        "context: an earlier device error made it unusable; make a new one");
+    GFI_TRY(join_starter(c));
+    return c->device ? GF_OK : start_device(c);
+}
+
+/* In the background only what should succeed: other reasons are told at once. */
+static gf_status begin_cuda(gf_context *c)
+{
+    gfi_device *device;
+    const char *why;
+    if (c->params.background_start && gfi_device_possible(c->params.device, &why)) {
+        c->starting = !pthread_create(&c->starter, NULL, start_on_thread, c);
+        if (c->starting) return GF_OK;
+    }
+    return gfi_context_device(c, &device);
+}
+
+/* ---- create, destroy ---------------------------------------------------------------------- */
+
 gf_status gf_context_create(const gf_context_params *params, gf_context **out)
 {
     if (!out) return gfi_fail(GF_ERROR_INVALID, "context: out is NULL");
@@ -60,8 +117,7 @@ gf_status gf_context_create(const gf_context_params *params, gf_context **out)
         gfi_free(c);
         return gfi_fail(GF_ERROR_NO_MEMORY, "context: no mutex");
     }
-    gfi_device *device;
-    gf_status status = p.backend == GF_BACKEND_CUDA ? gfi_context_device(c, &device) : GF_OK;
+    gf_status status = p.backend == GF_BACKEND_CUDA ? begin_cuda(c) : GF_OK;
     if (status != GF_OK) gf_context_destroy(&c);
     *out = c;
     return status;
@@ -71,23 +127,12 @@ void gf_context_destroy(gf_context **context)
 {
     if (!context || !*context) return;
     gf_context *c = *context;
+    if (c->starting) pthread_join(c->starter, NULL);
     gfi_queue_destroy(&c->queue);
     gfi_device_close(&c->device);
     pthread_mutex_destroy(&c->lock);
     gfi_free(c);
     *context = NULL;
-}
-
-static gf_status open_device(gf_context *c)
-{
-    if (c->poisoned)
-        return gfi_fail(GF_ERROR_DEVICE,
-                        "context: an earlier device error made it unusable; make a new one");
-    if (c->device) return GF_OK;
-    double begin = gfi_clock_ns();
-    GFI_TRY(gfi_device_open(c->params.device, &c->device));
-    c->start_ns = gfi_clock_ns() - begin;
-    return GF_OK;
 }
 
 static gf_status open_queue(gf_context *c)
@@ -108,7 +153,7 @@ gf_status gfi_context_device(gf_context *c, gfi_device **out)
 bool gfi_context_device_open(gf_context *c)
 {
     pthread_mutex_lock(&c->lock);
-    bool open = c->device != NULL;
+    bool open = c->starting || c->device; /* a start under way costs nothing more */
     pthread_mutex_unlock(&c->lock);
     return open;
 }
@@ -172,16 +217,26 @@ void gfi_context_free(gf_context *c, void *memory)
     pthread_mutex_unlock(&c->lock);
 }
 
+/* The device when it is open, NULL when it never was asked for. */
+static gf_status device_if_open(gf_context *c, gfi_device **out)
+{
+    *out = NULL;
+    return gfi_context_device_open(c) ? gfi_context_device(c, out) : GF_OK;
+}
+
 gf_status gf_cuda_memory_info(gf_context *c, size_t *held_bytes, size_t *used_bytes)
 {
     if (!c || !held_bytes || !used_bytes) return gfi_fail(GF_ERROR_INVALID, "memory info: NULL");
+    gfi_device *device;
     *held_bytes = *used_bytes = 0;
-    return gfi_context_device_open(c) ? gfi_device_pool_info(c->device, held_bytes, used_bytes)
-                                      : GF_OK;
+    GFI_TRY(device_if_open(c, &device));
+    return device ? gfi_device_pool_info(device, held_bytes, used_bytes) : GF_OK;
 }
 
 gf_status gf_cuda_memory_trim(gf_context *c)
 {
     if (!c) return gfi_fail(GF_ERROR_INVALID, "memory trim: context is NULL");
-    return gfi_context_device_open(c) ? gfi_device_pool_trim(c->device) : GF_OK;
+    gfi_device *device;
+    GFI_TRY(device_if_open(c, &device));
+    return device ? gfi_device_pool_trim(device) : GF_OK;
 }

@@ -20,7 +20,9 @@ static void check(int good, const char *what, const char *detail)
 
 static gf_context *context_on(gf_backend backend)
 {
-    gf_context_params params = { .struct_size = sizeof params, .backend = backend, .threads = 1 };
+    gf_context_params params = {
+        .struct_size = sizeof params, .backend = backend, .threads = 1, .background_start = 1
+    };
     gf_context *context;
     if (gf_context_create(&params, &context) == GF_OK) return context;
     printf("context: %s\n", gf_error_message());
