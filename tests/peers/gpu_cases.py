@@ -9,6 +9,7 @@ import numpy as np
 
 BORDER = "border=replicate"
 PIXELS = {"u8": np.uint8, "u16": np.uint16, "f32": np.float32}
+BUFFERS = 8  # take turns: a cache must not hold the picture from one run to the next
 WHITE = {"u8": 255, "u16": 65535, "f32": 1}
 
 

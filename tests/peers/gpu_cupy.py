@@ -3,6 +3,8 @@ import cupy
 import cupyx.scipy.ndimage as ndimage
 import cupyx.scipy.signal as signal
 
+from gpu_cases import BUFFERS
+
 # Keeps the GPU busy while Python queues the runs, whose own time then does not count.
 SPIN = cupy.RawKernel(r"""
 extern "C" __global__ void spin(long long cycles)
@@ -46,7 +48,7 @@ def chain(x):
 
 
 class Peer:
-    name, title, version, buffers = "cupy", "CuPy", cupy.__version__, 8
+    name, title, version, buffers = "cupy", "CuPy", cupy.__version__, BUFFERS
 
     upload, download = staticmethod(cupy.asarray), staticmethod(cupy.asnumpy)
 

@@ -1,6 +1,6 @@
-/* Time NVIDIA's NPP: gpu_npp FOLDER SIZE CHECK SECONDS
+/* Run NVIDIA's NPP: gpu_npp FOLDER SIZE CHECK SECONDS
  *
- * Reads cases.txt, the taps and the images that gpu_cases.py wrote; writes a JSON object a line, as
+ * Reads cases.txt, the taps and the images that gpu_cases.py wrote; does and writes what
  * gpu_peer.py does. Built by gpu_peers.py with nvcc where NPP is installed. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdbool.h>
@@ -13,18 +13,23 @@
 #include <nppcore.h>
 #include <nppi.h>
 
-enum { BUFFERS = 8, MOST_RUNS = 20, ENOUGH_MS = 150 };
+enum { BUFFERS = 8, MOST_RUNS = 20, ENOUGH_MS = 150, MOST_CASES = 64 };
+
+/* Images of one pixel type. */
+typedef struct images {
+    NppiSize size;
+    int pitch; /* bytes of a row of source and result */
+    void *src[BUFFERS], *dst, *between;
+} images;
 
 typedef struct job {
     char name[64], op[16], pixel[8];
     double value;
     int n_taps;
-    float *taps; /* on the device, last first as NPP wants them */
-    NppiSize size;
-    int pitch; /* bytes of a row of source and result */
-    void *src[BUFFERS], *dst, *between;
+    float *taps;         /* on the device, last first as NPP wants them */
     unsigned char *work; /* what NPP asks for unsharp */
     NppStreamContext npp;
+    images *im;
 } job;
 
 /* One way to do a case. The result has the source's pixel type but for `s16`. */
@@ -37,88 +42,91 @@ typedef struct method {
 
 #define BORDER NPP_BORDER_REPLICATE
 #define AT_ORIGIN ((NppiPoint){ 0, 0 })
-#define WHOLE j->pitch, j->size, AT_ORIGIN
+#define WHOLE j->im->pitch, j->im->size, AT_ORIGIN
 
 /* ---- NPP's functions ---------------------------------------------------------------------- */
 
 static NppStatus filter_u8(const job *j, const void *src)
 {
     const NppiPoint centre = { j->n_taps / 2, j->n_taps / 2 };
-    return nppiFilterBorder32f_8u_C1R_Ctx(src, WHOLE, j->dst, j->pitch, j->size, j->taps,
-                                          (NppiSize){ j->n_taps, j->n_taps }, centre, BORDER,
-                                          j->npp);
+    return nppiFilterBorder32f_8u_C1R_Ctx(src, WHOLE, j->im->dst, j->im->pitch, j->im->size,
+                                          j->taps, (NppiSize){ j->n_taps, j->n_taps }, centre,
+                                          BORDER, j->npp);
 }
 
 static NppStatus filter_f32(const job *j, const void *src)
 {
     const NppiPoint centre = { j->n_taps / 2, j->n_taps / 2 };
-    return nppiFilterBorder_32f_C1R_Ctx(src, WHOLE, j->dst, j->pitch, j->size, j->taps,
+    return nppiFilterBorder_32f_C1R_Ctx(src, WHOLE, j->im->dst, j->im->pitch, j->im->size, j->taps,
                                         (NppiSize){ j->n_taps, j->n_taps }, centre, BORDER, j->npp);
 }
 
 static NppStatus gauss_u8(const job *j, const void *src)
 {
-    return nppiFilterGaussAdvancedBorder_8u_C1R_Ctx(src, WHOLE, j->dst, j->pitch, j->size,
-                                                    j->n_taps, j->taps, BORDER, j->npp);
+    return nppiFilterGaussAdvancedBorder_8u_C1R_Ctx(
+        src, WHOLE, j->im->dst, j->im->pitch, j->im->size, j->n_taps, j->taps, BORDER, j->npp);
 }
 
 static NppStatus gauss_u16(const job *j, const void *src)
 {
-    return nppiFilterGaussAdvancedBorder_16u_C1R_Ctx(src, WHOLE, j->dst, j->pitch, j->size,
-                                                     j->n_taps, j->taps, BORDER, j->npp);
+    return nppiFilterGaussAdvancedBorder_16u_C1R_Ctx(
+        src, WHOLE, j->im->dst, j->im->pitch, j->im->size, j->n_taps, j->taps, BORDER, j->npp);
 }
 
 static NppStatus gauss_f32(const job *j, const void *src)
 {
-    return nppiFilterGaussAdvancedBorder_32f_C1R_Ctx(src, WHOLE, j->dst, j->pitch, j->size,
-                                                     j->n_taps, j->taps, BORDER, j->npp);
+    return nppiFilterGaussAdvancedBorder_32f_C1R_Ctx(
+        src, WHOLE, j->im->dst, j->im->pitch, j->im->size, j->n_taps, j->taps, BORDER, j->npp);
 }
 
 static NppStatus row_column_u8(const job *j, const void *src)
 {
     NppStatus status =
-        nppiFilterRowBorder32f_8u_C1R_Ctx(src, WHOLE, j->between, j->pitch, j->size, j->taps,
-                                          j->n_taps, j->n_taps / 2, BORDER, j->npp);
+        nppiFilterRowBorder32f_8u_C1R_Ctx(src, WHOLE, j->im->between, j->im->pitch, j->im->size,
+                                          j->taps, j->n_taps, j->n_taps / 2, BORDER, j->npp);
     if (status != NPP_SUCCESS) return status;
-    return nppiFilterColumnBorder32f_8u_C1R_Ctx(j->between, WHOLE, j->dst, j->pitch, j->size,
-                                                j->taps, j->n_taps, j->n_taps / 2, BORDER, j->npp);
+    return nppiFilterColumnBorder32f_8u_C1R_Ctx(j->im->between, WHOLE, j->im->dst, j->im->pitch,
+                                                j->im->size, j->taps, j->n_taps, j->n_taps / 2,
+                                                BORDER, j->npp);
 }
 
 static NppStatus row_column_f32(const job *j, const void *src)
 {
     NppStatus status =
-        nppiFilterRowBorder_32f_C1R_Ctx(src, WHOLE, j->between, j->pitch, j->size, j->taps,
-                                        j->n_taps, j->n_taps / 2, BORDER, j->npp);
+        nppiFilterRowBorder_32f_C1R_Ctx(src, WHOLE, j->im->between, j->im->pitch, j->im->size,
+                                        j->taps, j->n_taps, j->n_taps / 2, BORDER, j->npp);
     if (status != NPP_SUCCESS) return status;
-    return nppiFilterColumnBorder_32f_C1R_Ctx(j->between, WHOLE, j->dst, j->pitch, j->size, j->taps,
-                                              j->n_taps, j->n_taps / 2, BORDER, j->npp);
+    return nppiFilterColumnBorder_32f_C1R_Ctx(j->im->between, WHOLE, j->im->dst, j->im->pitch,
+                                              j->im->size, j->taps, j->n_taps, j->n_taps / 2,
+                                              BORDER, j->npp);
 }
 
 static NppStatus box_u8(const job *j, const void *src)
 {
     const int k = (int)j->value;
-    return nppiFilterBoxBorder_8u_C1R_Ctx(src, WHOLE, j->dst, j->pitch, j->size, (NppiSize){ k, k },
-                                          (NppiPoint){ k / 2, k / 2 }, BORDER, j->npp);
+    return nppiFilterBoxBorder_8u_C1R_Ctx(src, WHOLE, j->im->dst, j->im->pitch, j->im->size,
+                                          (NppiSize){ k, k }, (NppiPoint){ k / 2, k / 2 }, BORDER,
+                                          j->npp);
 }
 
 static NppStatus sobel_u8(const job *j, const void *src)
 {
-    return nppiFilterSobelVertBorder_8u_C1R_Ctx(src, WHOLE, j->dst, j->pitch, j->size, BORDER,
-                                                j->npp);
+    return nppiFilterSobelVertBorder_8u_C1R_Ctx(src, WHOLE, j->im->dst, j->im->pitch, j->im->size,
+                                                BORDER, j->npp);
 }
 
 static NppStatus magnitude_u8(const job *j, const void *src)
 {
     return nppiGradientVectorSobelBorder_8u16s_C1R_Ctx(
-        src, WHOLE, NULL, 0, NULL, 0, j->dst, 2 * j->pitch, NULL, 0, j->size, NPP_MASK_SIZE_3_X_3,
-        nppiNormL2, BORDER, j->npp);
+        src, WHOLE, NULL, 0, NULL, 0, j->im->dst, 2 * j->im->pitch, NULL, 0, j->im->size,
+        NPP_MASK_SIZE_3_X_3, nppiNormL2, BORDER, j->npp);
 }
 
 static NppStatus unsharp_u8(const job *j, const void *src)
 {
-    return nppiFilterUnsharpBorder_8u_C1R_Ctx(src, j->pitch, AT_ORIGIN, j->dst, j->pitch, j->size,
-                                              (float)(j->n_taps / 2), (float)j->value, 1, 0, BORDER,
-                                              j->work, j->npp);
+    return nppiFilterUnsharpBorder_8u_C1R_Ctx(src, j->im->pitch, AT_ORIGIN, j->im->dst,
+                                              j->im->pitch, j->im->size, (float)(j->n_taps / 2),
+                                              (float)j->value, 1, 0, BORDER, j->work, j->npp);
 }
 
 static const method methods[] = {
@@ -167,28 +175,30 @@ static size_t pixel_bytes(const char *pixel)
     return !strcmp(pixel, "u8") ? 1 : !strcmp(pixel, "u16") ? 2 : 4;
 }
 
-static void load_images(job *j, const char *folder, const char *kind, int size)
+static void load_images(images *im, const char *folder, const char *kind, const char *pixel,
+                        int size)
 {
     char name[32];
-    snprintf(name, sizeof name, "%s-%s", kind, j->pixel);
-    const size_t bytes = (size_t)size * (size_t)size * pixel_bytes(j->pixel);
+    snprintf(name, sizeof name, "%s-%s", kind, pixel);
+    const size_t bytes = (size_t)size * (size_t)size * pixel_bytes(pixel);
     void *host = read_file(folder, name, ".raw", bytes);
-    j->size = (NppiSize){ size, size };
-    j->pitch = size * (int)pixel_bytes(j->pixel);
+    im->size = (NppiSize){ size, size };
+    im->pitch = size * (int)pixel_bytes(pixel);
     for (int i = 0; i < BUFFERS; i++) {
-        j->src[i] = device_memory(bytes);
-        if (cudaMemcpy(j->src[i], host, bytes, cudaMemcpyHostToDevice)) die("cudaMemcpy");
+        im->src[i] = device_memory(bytes);
+        if (cudaMemcpy(im->src[i], i ? im->src[0] : host, bytes, cudaMemcpyDefault))
+            die("cudaMemcpy");
     }
-    j->dst = device_memory(2 * bytes);
-    j->between = device_memory(bytes);
+    im->dst = device_memory(2 * bytes); /* a result may be twice as wide */
+    im->between = device_memory(bytes);
     free(host);
 }
 
-static void free_images(job *j)
+static void free_images(images *im)
 {
-    for (int i = 0; i < BUFFERS; i++) cudaFree(j->src[i]);
-    cudaFree(j->dst);
-    cudaFree(j->between);
+    for (int i = 0; i < BUFFERS; i++) cudaFree(im->src[i]);
+    cudaFree(im->dst);
+    cudaFree(im->between);
 }
 
 static void load_taps(job *j, const char *folder)
@@ -244,7 +254,7 @@ static float run_many(const job *j, const method *m, int n)
     for (int i = 0; i <= n; i++) cudaEventCreate(&event[i]);
     cudaEventRecord(event[0], 0);
     for (int i = 0; i < n && status == NPP_SUCCESS; i++) {
-        status = m->run(j, j->src[i % BUFFERS]);
+        status = m->run(j, j->im->src[i % BUFFERS]);
         cudaEventRecord(event[i + 1], 0);
     }
     const bool failed = cudaDeviceSynchronize() != cudaSuccess || status != NPP_SUCCESS;
@@ -257,11 +267,11 @@ static float run_many(const job *j, const method *m, int n)
 
 static bool save_result(const job *j, const method *m, const char *folder, const char *name)
 {
-    const size_t bytes =
-        (size_t)j->size.height * (size_t)j->pitch * (m->s16 ? 2 / pixel_bytes(j->pixel) : 1);
-    if (m->run(j, j->src[0]) != NPP_SUCCESS) return false;
+    const size_t bytes = (size_t)j->im->size.height * (size_t)j->im->pitch *
+                         (m->s16 ? 2 / pixel_bytes(j->pixel) : 1);
+    if (m->run(j, j->im->src[0]) != NPP_SUCCESS || cudaDeviceSynchronize()) return false;
     void *host = malloc(bytes);
-    if (!host || cudaMemcpy(host, j->dst, bytes, cudaMemcpyDeviceToHost)) die("result");
+    if (!host || cudaMemcpy(host, j->im->dst, bytes, cudaMemcpyDeviceToHost)) die("result");
     char path[512];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "wb");
@@ -270,19 +280,22 @@ static bool save_result(const job *j, const method *m, const char *folder, const
     return true;
 }
 
-static void do_method(job *j, const method *m, const char *folder, int size, int check)
+static void name_result(const job *j, const method *m, char *out, size_t n_bytes)
+{
+    snprintf(out, n_bytes, "npp-%s-%d.raw", j->name, (int)(m - methods));
+}
+
+static void say(const job *j, const method *m, const char *key, const char *value)
+{
+    printf("{\"case\": \"%s\", \"method\": \"%s\", \"%s\": \"%s\"}\n", j->name, m->name, key,
+           value);
+    fflush(stdout);
+}
+
+static void time_method(const job *j, const method *m)
 {
     char result[128];
-    snprintf(result, sizeof result, "npp-%s-%d.raw", j->name, (int)(m - methods));
-    load_images(j, folder, "check", check);
-    const bool good = save_result(j, m, folder, result);
-    free_images(j);
-    printf("{\"case\": \"%s\", \"method\": \"%s\", ", j->name, m->name);
-    if (!good) {
-        printf("\"failed\": \"NPP refused it\"}\n");
-        return;
-    }
-    load_images(j, folder, "time", size);
+    name_result(j, m, result, sizeof result);
     float ms = run_many(j, m, 1);
     int runs = 1;
     if (ms > 0 && ms < 4 * ENOUGH_MS) { /* else the first run is long enough to count */
@@ -290,13 +303,13 @@ static void do_method(job *j, const method *m, const char *folder, int size, int
         runs = runs < 1 ? 1 : runs > MOST_RUNS ? MOST_RUNS : runs;
         ms = run_many(j, m, runs);
     }
-    free_images(j);
     if (ms < 0)
-        printf("\"failed\": \"NPP failed at this size\"}\n");
+        say(j, m, "failed", "NPP failed at this size");
     else
-        printf("\"note\": \"%s\", \"ms\": %.4f, \"runs\": %d, \"result\": \"%s\", \"pixel\": "
-               "\"%s\"}\n",
-               m->note, (double)ms, runs, result, m->s16 ? "s16" : j->pixel);
+        printf("{\"case\": \"%s\", \"method\": \"%s\", \"note\": \"%s\", \"ms\": %.4f, "
+               "\"runs\": %d, \"result\": \"%s\", \"pixel\": \"%s\"}\n",
+               j->name, m->name, m->note, (double)ms, runs, result, m->s16 ? "s16" : j->pixel);
+    fflush(stdout);
 }
 
 static double now_s(void)
@@ -306,43 +319,77 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void do_case(job *j, const char *folder, int size, int check, double end_s)
+/* Do one thing with every case of a pixel type and every way to do it. */
+typedef void each_fn(const job *j, const method *m, const char *folder, double end_s);
+
+static void check(const job *j, const method *m, const char *folder, double end_s)
 {
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-        const method *m = &methods[i];
-        if (strcmp(m->op, j->op) || strcmp(m->pixel, j->pixel) || j->value > m->largest) continue;
-        if (now_s() < end_s)
-            do_method(j, m, folder, size, check);
-        else
-            printf("{\"case\": \"%s\", \"method\": \"%s\", \"cut\": \"the peer's seconds were "
-                   "spent\"}\n",
-                   j->name, m->name);
-        fflush(stdout);
+    char result[128];
+    (void)end_s;
+    name_result(j, m, result, sizeof result);
+    if (!save_result(j, m, folder, result)) say(j, m, "failed", "NPP refused it");
+}
+
+static void take_time(const job *j, const method *m, const char *folder, double end_s)
+{
+    (void)folder;
+    if (now_s() < end_s)
+        time_method(j, m);
+    else
+        say(j, m, "cut", "the program's time was spent");
+}
+
+static void for_each(job *jobs, int n, const char *folder, const char *kind, int size, each_fn *fn,
+                     double end_s)
+{
+    static const char *const pixels[] = { "u8", "u16", "f32" };
+    for (int p = 0; p < 3; p++) {
+        images im;
+        load_images(&im, folder, kind, pixels[p], size);
+        for (int i = 0; i < n; i++) {
+            jobs[i].im = &im;
+            for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+                const method *m = &methods[k];
+                if (strcmp(m->pixel, pixels[p]) || strcmp(m->pixel, jobs[i].pixel)) continue;
+                if (!strcmp(m->op, jobs[i].op) && jobs[i].value <= m->largest)
+                    fn(&jobs[i], m, folder, end_s);
+            }
+        }
+        free_images(&im);
     }
+}
+
+static int read_jobs(const char *folder, job jobs[MOST_CASES])
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/cases.txt", folder);
+    FILE *cases = fopen(path, "r");
+    if (!cases) die(path);
+    int n = 0;
+    for (job j = { 0 }; n < MOST_CASES && fscanf(cases, "%63s %15s %7s %lf %d", j.name, j.op,
+                                                 j.pixel, &j.value, &j.n_taps) == 5;
+         n++) {
+        jobs[n] = j;
+        fill_context(&jobs[n].npp);
+        load_taps(&jobs[n], folder);
+        load_work(&jobs[n]);
+    }
+    fclose(cases);
+    return n;
 }
 
 int main(int argc, char **argv)
 {
+    static job jobs[MOST_CASES];
     if (argc != 5) return 2;
-    const double end_s = now_s() + atof(argv[4]);
     const NppLibraryVersion *version = nppGetLibVersion();
     printf("{\"peer\": \"NPP\", \"version\": \"%d.%d.%d\"}\n", version->major, version->minor,
            version->build);
-    char path[512];
-    snprintf(path, sizeof path, "%s/cases.txt", argv[1]);
-    FILE *cases = fopen(path, "r");
-    if (!cases) die(path);
-    job j = { 0 };
-    fill_context(&j.npp);
-    while (fscanf(cases, "%63s %15s %7s %lf %d", j.name, j.op, j.pixel, &j.value, &j.n_taps) == 5) {
-        load_taps(&j, argv[1]);
-        load_work(&j);
-        do_case(&j, argv[1], atoi(argv[2]), atoi(argv[3]), end_s);
-        cudaFree(j.taps);
-        cudaFree(j.work);
-        j.taps = NULL;
-        j.work = NULL;
-    }
-    fclose(cases);
+    const int n = read_jobs(argv[1], jobs);
+    for_each(jobs, n, argv[1], "check", atoi(argv[3]), check, 0);
+    printf("{\"ready\": true}\n");
+    fflush(stdout);
+    if (getchar() == EOF) return 1;
+    for_each(jobs, n, argv[1], "time", atoi(argv[2]), take_time, now_s() + atof(argv[4]));
     return 0;
 }

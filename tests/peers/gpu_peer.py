@@ -1,8 +1,11 @@
-"""Time one other program's filters: gpu_peer.py PEER FOLDER SIZE CHECK SECONDS
+"""Run one other program's filters: gpu_peer.py PEER FOLDER SIZE CHECK SECONDS
 
-Writes a JSON object a line: {"peer", "version"} first, then {"case", "method", "note", "ms", "runs",
-"result"} for each way the program has to do a case, or {"case", "method", "cut"} once the seconds
-are spent. A result is the raw image that came of check-PIXEL.raw. Exit 77: not installed.
+First every way it has to do a case makes the result for check-PIXEL.raw; that also compiles what it
+compiles at run time, so several programs may do it at once. Then it writes {"ready"} and waits for a
+line on its input: times are taken with the GPU to itself, for so many seconds.
+
+Writes a JSON object a line: {"peer", "version"}, then {"case", "method", "note", "ms", "runs",
+"result"} for each way, where "failed" or "cut" may stand instead of the time. Exit 77: not installed.
 """
 import importlib
 import json
@@ -14,7 +17,6 @@ import numpy as np
 
 from gpu_cases import PIXELS, cases
 
-BUFFERS = 8  # a cache must not hold the picture from one run to the next
 MOST_RUNS, ENOUGH_MS = 20, 150
 
 
@@ -35,42 +37,57 @@ def measure(peer, run, images):
     return float(np.median(peer.times(run, [images[i % len(images)] for i in range(n)]))), n
 
 
-def do_case(peer, case, folder, sizes, images):
-    for method, note, run in peer.methods(case):
-        try:
-            check = peer.upload(image(folder, "check", case.pixel, sizes["check"]))
-            result = f"{peer.name}-{case.name}-{method}.npy".replace(" ", "_").replace("/", "_")
-            np.save(folder / result, peer.download(run(check)))
-            if case.pixel not in images:
-                first = peer.upload(image(folder, "time", case.pixel, sizes["time"]))
-                images[case.pixel] = [first] + [peer.copy(first) for _ in range(peer.buffers - 1)]
-            ms, runs = measure(peer, run, images[case.pixel])
-        except Exception as error:  # one method that fails is a result too
-            reason = str(error).strip().splitlines() or [type(error).__name__]
-            say(case=case.name, method=method, failed=reason[0][:200])
+def reason(error):
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+
+
+def check_all(peer, folder, size):
+    """Save every way's result; (case, record, run) of each."""
+    todo = []
+    for pixel in PIXELS:
+        x = peer.upload(image(folder, "check", pixel, size))
+        for case in [c for c in cases() if c.pixel == pixel]:
+            for method, note, run in peer.methods(case):
+                record = {"case": case.name, "method": method, "note": note,
+                          "result": f"{peer.name}-{len(todo)}.npy"}
+                try:
+                    np.save(folder / record["result"], peer.download(run(x)))
+                    todo.append((case, record, run))
+                except Exception as error:  # a way that fails is a result too
+                    say(case=case.name, method=method, failed=reason(error))
+    return todo
+
+
+def time_all(peer, folder, size, todo, seconds):
+    end, pixel, images = time.monotonic() + seconds, None, []
+    for case, record, run in todo:
+        if time.monotonic() > end:
+            say(case=record["case"], method=record["method"], cut="the program's time was spent")
             continue
-        say(case=case.name, method=method, note=note, ms=ms, runs=runs, result=result)
+        try:
+            if pixel != case.pixel:
+                pixel, images = case.pixel, []  # the old ones go before the new ones come
+                first = peer.upload(image(folder, "time", pixel, size))
+                images = [first] + [peer.copy(first) for _ in range(peer.buffers - 1)]
+            ms, runs = measure(peer, run, images)
+            say(**record, ms=ms, runs=runs)
+        except Exception as error:
+            say(case=record["case"], method=record["method"], failed=reason(error))
 
 
 def main():
     name, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    sizes = {"time": int(sys.argv[3]), "check": int(sys.argv[4])}
-    end = time.monotonic() + float(sys.argv[5])
+    size, check, seconds = int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5])
     try:
         peer = importlib.import_module(f"gpu_{name}").Peer()
     except ImportError as error:
         say(skipped=f"not installed: {error}")
         sys.exit(77)
     say(peer=peer.title, version=peer.version)
-    images = {}
-    for case in sorted(cases(), key=lambda c: list(PIXELS).index(c.pixel)):
-        if time.monotonic() > end:
-            for method, _, _ in peer.methods(case):
-                say(case=case.name, method=method, cut="the peer's seconds were spent")
-            continue
-        for pixel in [p for p in images if p != case.pixel]:
-            del images[pixel]
-        do_case(peer, case, folder, sizes, images)
+    todo = check_all(peer, folder, check)
+    say(ready=True)
+    sys.stdin.readline()
+    time_all(peer, folder, size, todo, seconds)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Time this program and others on one GPU, check that they compute the same, write one table.
 
-  python3 tests/peers/gpu_peers.py --build DIR --out DIR [--size 8192] [--seconds 80]
+  python3 tests/peers/gpu_peers.py --build DIR --out DIR [--size 8192] [--seconds 40]
 
 Writes gpu-peers.json and gpu-peers.md. What is not installed is left out, with the reason.
 """
@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 try:
     import numpy as np
@@ -25,7 +27,8 @@ except ImportError as missing:
 
 HERE = pathlib.Path(__file__).resolve().parent
 CHECK = 1024  # size of the image whose results are compared
-PEERS = {"npp": 0.2, "cupy": 0.35, "torch": 0.25, "cvcuda": 0.1, "opencv": 0.1}  # of the seconds
+PEERS = {"npp": 0.3, "cupy": 0.3, "torch": 0.15, "cvcuda": 0.1, "opencv": 0.15}  # of the seconds
+READY_SECONDS = 45  # for each to compile and make its results
 COPY = "scale=1"
 
 # ---- ours -------------------------------------------------------------------------------------
@@ -55,9 +58,10 @@ def bench_pixel(build, folder, pixel, size):
 
 def check_ours(build, folder, case):
     """Our result for the image that is compared, unrounded."""
-    image = np.fromfile(folder / f"check-{case.pixel}.raw", PIXELS[case.pixel]).reshape(CHECK, CHECK)
-    source, result = folder / f"{case.name}.{'pfm' if case.pixel == 'f32' else 'pgm'}", \
-        folder / f"ours-{case.name}.pfm"
+    image = np.fromfile(folder / f"check-{case.pixel}.raw", PIXELS[case.pixel])
+    image = image.reshape(CHECK, CHECK)
+    source = folder / f"{case.name}.{'pfm' if case.pixel == 'f32' else 'pgm'}"
+    result = folder / f"ours-{case.name}.pfm"
     if case.pixel == "f32":
         source.write_bytes(b"Pf\n%d %d\n-1\n" % image.shape + image[::-1].astype("<f4").tobytes())
     else:
@@ -85,21 +89,63 @@ def build_npp(folder):
     return ([program], None) if done.returncode == 0 else (None, f"not installed: {reason}")
 
 
-def run_peer(name, folder, size, seconds):
-    """Run one program; its records, the first of which names it."""
-    command, reason = build_npp(folder) if name == "npp" else \
-        ([sys.executable, HERE / "gpu_peer.py", name], None)
-    if not command:
-        return [{"skipped": reason}]
-    command += [folder, str(size), str(CHECK), str(seconds)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 40)
-        text, end = done.stdout, f"exit {done.returncode}: {done.stderr.strip()[-200:]}"
-        good = done.returncode in (0, 77)
-    except subprocess.TimeoutExpired as error:
-        text, end, good = (error.stdout or b"").decode(), "stopped: out of time", False
-    records = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
-    return records + ([] if good else [{"failed": end}]) or [{"failed": end}]
+class Peer:
+    """A program that runs beside us: start() it, wait until it is ready(), then take its times()."""
+
+    def __init__(self, name, folder, size, seconds):
+        self.seconds, self.lines, self.ready, self.reader = seconds, [], threading.Event(), None
+        command, reason = build_npp(folder) if name == "npp" else \
+            ([sys.executable, HERE / "gpu_peer.py", name], None)
+        if not command:
+            self.lines.append({"skipped": reason})
+            self.ready.set()
+            return
+        self.errors = folder / f"{name}.err"
+        with self.errors.open("w") as errors:
+            self.process = subprocess.Popen(
+                [*command, folder, str(size), str(CHECK), str(seconds)], stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=errors, text=True)
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            record = json.loads(line)
+            if "ready" in record:
+                self.ready.set()
+            else:
+                self.lines.append(record)
+        self.ready.set()
+
+    def records(self):
+        """Let it take its times and return all it wrote."""
+        if not self.reader:
+            return self.lines
+        if not self.ready.is_set():
+            self.end(f"not ready after {READY_SECONDS} s")
+        if self.process.poll() is None:
+            self.process.stdin.write("go\n")
+            self.process.stdin.flush()
+        self.reader.join(self.seconds + 15)
+        if self.reader.is_alive():
+            self.end("stopped: out of time")
+        if self.process.wait() not in (0, 77):
+            self.lines.append({"failed": self.errors.read_text().strip()[-200:]})
+        return self.lines
+
+    def end(self, reason):
+        self.process.kill()
+        self.reader.join()
+        self.lines.append({"failed": reason})
+
+
+def run_peers(folder, size, seconds):
+    """All make their results at the same time; times are taken one program at a time."""
+    peers = {name: Peer(name, folder, size, seconds * share) for name, share in PEERS.items()}
+    end = time.monotonic() + READY_SECONDS
+    for peer in peers.values():
+        peer.ready.wait(max(0, end - time.monotonic()))
+    return {name: peer.records() for name, peer in peers.items()}
 
 
 def load(folder, record):
@@ -166,7 +212,8 @@ def row(case, ours, peers):
     theirs = f"{best['ms']:.3f} | {label(best)} | {best['ms'] / ours['ms']:.1f}" if best and \
         "ms" in ours else "– | – | –"
     met = "yes" if meets(case, ours) else "no"
-    return f"| {case.title} {case.pixel} | {mine} | {case.target.replace('x', '×')} | {met} | {theirs} |"
+    target = case.target.replace("x", "×")
+    return f"| {case.title} {case.pixel} | {mine} | {target} | {met} | {theirs} |"
 
 
 def details(peers):
@@ -209,8 +256,8 @@ def gpu_name():
 
 def measure(args, folder):
     write_inputs(folder, args.size, CHECK)
-    record = {"date": datetime.date.today().isoformat(), "gpu": gpu_name(), "size": args.size, "ours": {}, "copy_ms": {},
-              "programs": {}, "peers": {}}
+    record = {"date": datetime.date.today().isoformat(), "gpu": gpu_name(), "size": args.size,
+              "ours": {}, "copy_ms": {}, "programs": {}, "peers": {}}
     for pixel in PIXELS:
         ours, record["copy_ms"][pixel] = bench_pixel(args.build, folder, pixel, args.size)
         record["ours"].update(ours)
@@ -218,8 +265,7 @@ def measure(args, folder):
         results = dict(zip([c.name for c in cases()],
                            pool.map(lambda c: check_ours(args.build, folder, c), cases())))
     by_name = {c.name: c for c in cases()}
-    for name, share in PEERS.items():
-        head, *rest = run_peer(name, folder, args.size, args.seconds * share)
+    for name, (head, *rest) in run_peers(folder, args.size, args.seconds).items():
         title = head.get("peer", name)
         failed = [r["failed"] for r in [head, *rest] if "case" not in r and "failed" in r]
         record["programs"][title] = "; ".join([head.get("version") or head.get("skipped", ""), *failed])
@@ -239,7 +285,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--size", type=int, default=8192)
-    parser.add_argument("--seconds", type=float, default=60, help="of the other programs together")
+    parser.add_argument("--seconds", type=float, default=40, help="of the other programs' times together")
     args = parser.parse_args()
     args.build = args.build.resolve()
     with tempfile.TemporaryDirectory() as folder:

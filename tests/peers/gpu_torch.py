@@ -1,38 +1,37 @@
-"""PyTorch: conv2d with cuDNN's fastest algorithm, and torchvision's gaussian_blur."""
+"""PyTorch: conv2d as cuDNN chooses to do it, and torchvision's gaussian_blur."""
 import torch
 import torchvision
-from torch.nn.functional import conv2d, pad
+from torch.nn.functional import conv2d
+from torchvision.transforms.functional import gaussian_blur
 
-# Full float32, as the others; cuDNN tries its algorithms during the run that is not timed.
-torch.backends.cudnn.allow_tf32 = False
-torch.backends.cudnn.benchmark = True
+from gpu_cases import BUFFERS
+
+torch.backends.cudnn.allow_tf32 = False  # full float32, as the others
 SPIN_CYCLES = 20_000_000
 LARGEST_2D = 41  # larger windows in two dimensions take a tenth of a second and more
 
 
 def correlate(taps):
     r = taps.shape[0] // 2
-    return lambda x: conv2d(pad(x[None, None], (r, r, r, r), mode="replicate"), taps[None, None])[0, 0]
+    return lambda x: conv2d(x[None, None], taps[None, None], padding=r)[0, 0]
 
 
 def separable(row):
     r = row.shape[0] // 2
+    along_row, along_column = row.reshape(1, 1, 1, -1), row.reshape(1, 1, -1, 1)
 
     def run(x):
-        y = pad(x[None, None], (r, r, r, r), mode="replicate")
-        return conv2d(conv2d(y, row.reshape(1, 1, 1, -1)), row.reshape(1, 1, -1, 1))[0, 0]
+        rows = conv2d(x[None, None], along_row, padding=(0, r))
+        return conv2d(rows, along_column, padding=(r, 0))[0, 0]
     return run
 
 
 def blur(n_taps, sigma):
-    def run(x):
-        return torchvision.transforms.v2.functional.gaussian_blur(x[None], [n_taps] * 2,
-                                                                  [float(sigma)] * 2)[0]
-    return run
+    return lambda x: gaussian_blur(x[None], [n_taps, n_taps], [float(sigma), float(sigma)])[0]
 
 
 class Peer:
-    name, title, buffers = "torch", "PyTorch", 8
+    name, title, buffers = "torch", "PyTorch", BUFFERS
     version = f"{torch.__version__}, torchvision {torchvision.__version__}"
 
     @staticmethod
@@ -62,8 +61,8 @@ class Peer:
     def methods(case):
         taps = torch.from_numpy(case.taps()).cuda()
         if case.op == "correlate" and case.pixel == "f32" and case.value <= LARGEST_2D:
-            yield "conv2d", "", correlate(taps)
+            yield "conv2d", "zeros outside", correlate(taps)
         if case.op == "gaussian" and case.pixel == "f32":
-            yield "two conv2d", "", separable(taps)
+            yield "two conv2d", "zeros outside", separable(taps)
         if case.op == "gaussian" and case.pixel != "u16" and len(taps) <= LARGEST_2D:
             yield "torchvision gaussian_blur", "", blur(len(taps), case.value)
