@@ -15,19 +15,25 @@ static inline size_t gfi_pad_line(size_t n) { return (n + GFI_BLOCK - 1) / GFI_B
 void gfi_read_line(const gfi_window *window, const gf_view *src, int x, int y, int n, float *line);
 
 /* Combine the sums A_0 and A_1 of n pixels from (x, y) on (a1 is NULL without a second term;
- * centre, the source pixels, is read by UNSHARP only), round and store them. Overwrites a0. */
+ * centre, the source pixels, is read by UNSHARP only), round and store them. Overwrites a0, which
+ * for a float image may be the place in dst already. */
 void gfi_store_line(const gfi_window *window, float *a0, const float *a1, const float *centre,
                     const gf_view *dst, int x, int y, int n);
 
 /* ---- window_sums.c: the inner loops -------------------------------------------------------- */
 
-/* out[x] = sum_ji taps[j * kw + i] * rows[j][x + i] for x < n rounded up to GFI_BLOCK; the rows are
- * readable as far. */
-void gfi_sum_rows(const float *const *rows, const float *taps, int kw, int kh, float *out, int n);
+/* In all of them x runs to n rounded up to GFI_BLOCK, and rows are readable as far as that takes. */
 
-/* out[r][x] = sum_j taps[j] * rows[r + j][x] for r < GFI_COLUMN_ROWS and x as above. */
+/* out[x] = sum_i taps[i] * row[x + i]. */
+void gfi_sum_row(const float *row, const float *taps, int kw, float *out, int n);
+
+/* out[r][x] = sum_j taps[j] * rows[r + j][x] for r < GFI_COLUMN_ROWS. */
 enum { GFI_COLUMN_ROWS = 4 };
 void gfi_sum_columns(const float *const *rows, const float *taps, int kh, float *const *out, int n);
+
+/* out[r][x] = sum_ji taps[j * kw + i] * rows[r + j][x + i] for r < GFI_COLUMN_ROWS. */
+void gfi_sum_block(const float *const *rows, const float *taps, int kw, int kh, float *const *out,
+                   int n);
 
 /* ---- window_sweep.c: threads and caches over the image ------------------------------------- */
 

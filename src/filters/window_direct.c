@@ -16,10 +16,10 @@ static void sum(const void *state, int term, const float *const *rows, float *co
 {
     (void)term;
     const direct *d = state;
-    gfi_sum_rows(rows, d->taps, d->kw, d->kh, out[0], n);
+    gfi_sum_block(rows, d->taps, d->kw, d->kh, out, n);
 }
 
-static const gfi_sweep_kind kind = { .rows_at_once = 1, .sum = sum };
+static const gfi_sweep_kind kind = { .rows_at_once = GFI_COLUMN_ROWS, .sum = sum };
 
 static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
 {

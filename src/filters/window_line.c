@@ -71,13 +71,35 @@ GFI_CLONES static void gfi_line_sum(float *restrict a0, const float *restrict a1
         for (int i = 0; i < n; i++) a0[i] = scale * a0[i] + offset;
 }
 
-/* In double neither square can overflow or vanish, and sqrt(a * a) is exactly |a|. */
+/* In double neither square can overflow or vanish. */
+static float safe_magnitude(float a, float b) { return (float)sqrt((double)a * a + (double)b * b); }
+
+/* sqrt(a * a) is exactly |a|, in float too while the square is an ordinary number. Where it is not
+ * (far fewer pixels: the sum of squares out of range, and not 0) the pixel is redone in double. */
 GFI_CLONES static void gfi_line_magnitude(float *restrict a0, const float *restrict a1, int n,
                                           float scale, float offset)
 {
-    for (int i = 0; i < n; i++) {
-        const double a = a0[i], b = a1[i];
-        a0[i] = scale * (float)sqrt(a * a + b * b) + offset;
+    enum { BLOCK = 64 };
+    for (int x = 0; x < n; x += BLOCK) {
+        const int m = n - x < BLOCK ? n - x : BLOCK;
+        const float *restrict b = a1 + x;
+        float *restrict a = a0 + x;
+        float squares[BLOCK];
+        int unsafe = 0;
+        for (int i = 0; i < m; i++) {
+            squares[i] = a[i] * a[i] + b[i] * b[i];
+            const int ordinary = (squares[i] > 0x1p-90f) & (squares[i] < 0x1p120f);
+            const int zero = (a[i] == 0.0f) & (b[i] == 0.0f);
+            unsafe |= !(ordinary | zero);
+        }
+        if (unsafe)
+            for (int i = 0; i < m; i++) {
+                const bool ordinary = squares[i] > 0x1p-90f && squares[i] < 0x1p120f;
+                const float root = ordinary ? sqrtf(squares[i]) : safe_magnitude(a[i], b[i]);
+                a[i] = scale * root + offset;
+            }
+        else
+            for (int i = 0; i < m; i++) a[i] = scale * sqrtf(squares[i]) + offset;
     }
 }
 
@@ -134,6 +156,8 @@ void gfi_store_line(const gfi_window *window, float *a0, const float *a1, const 
     switch (dst->pixel) {
     case GF_PIXEL_U8: gfi_line_to_u8(a0, n, (uint8_t *)row + x); break;
     case GF_PIXEL_U16: gfi_line_to_u16(a0, n, (uint16_t *)row + x); break;
-    default: memcpy((float *)row + x, a0, (size_t)n * sizeof *a0); break;
+    default:
+        if (a0 != (float *)row + x) memcpy((float *)row + x, a0, (size_t)n * sizeof *a0);
+        break;
     }
 }

@@ -17,7 +17,7 @@ typedef struct sep {
 static void fill(const void *state, int term, const float *line, float *row, int n)
 {
     const sep *s = state;
-    gfi_sum_rows(&line, s->term[term].row, s->kw, 1, row, n);
+    gfi_sum_row(line, s->term[term].row, s->kw, row, n);
 }
 
 static void sum(const void *state, int term, const float *const *rows, float *const *out, int n)

@@ -1,13 +1,15 @@
 /* The inner loops of the CPU window engine.
  *
  * Rounding errors of a long float sum add up, and on a constant image all in one direction. So
- * terms are summed in three levels: at most CHUNK products into a fresh accumulator, at most GROUP
- * of those into a middle one, and the middle ones in double. What a pixel's sum is does not depend
- * on where in a block or on which thread it is made. */
+ * terms are summed in three levels: at most CHUNK products into a fresh accumulator (FEW when that
+ * is all), at most GROUP of those into a middle one, and the middle ones in double. What a pixel's
+ * sum is does not depend on where in a block or on which thread it is made. */
+#include <string.h>
+
 #include "filters/clones.h"
 #include "filters/window_cpu.h"
 
-enum { LANES = 8, CHUNK = 16, GROUP = 16 };
+enum { LANES = 8, CHUNK = 16, GROUP = 16, FEW = 25 };
 
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 typedef float lanes_anywhere __attribute__((vector_size(LANES * sizeof(float)), aligned(4)));
@@ -36,7 +38,7 @@ GFI_INLINE void put(float *out, const double *total, const lanes *mid, int n_lan
     }
 }
 
-/* ---- 2-D, and rows when kh is 1 ------------------------------------------------------------ */
+/* ---- rows, and small kernels ---------------------------------------------------------------- */
 
 enum { ROW_LANES = GFI_BLOCK / LANES };
 
@@ -49,36 +51,74 @@ GFI_INLINE void row_chunk(const float *row, const float *taps, int n, lanes *mid
     for (int k = 0; k < ROW_LANES; k++) mid[k] += acc[k];
 }
 
-GFI_CLONES static void gfi_sum_rows_clones(const float *const *rows, const float *taps, int kw,
-                                           int kh, float *out, int n)
+/* Few enough taps for one accumulator; the sizes that are common are known to the compiler. */
+GFI_INLINE void few_taps(const float *const *rows, const float *taps, int kw, int kh, float *out,
+                         int n)
+{
+    for (int x = 0; x < n; x += GFI_BLOCK) {
+        lanes acc[ROW_LANES] = { { 0 } };
+        for (int j = 0; j < kh; j++)
+            for (int i = 0; i < kw; i++)
+                for (int k = 0; k < ROW_LANES; k++)
+                    acc[k] +=
+                        taps[j * kw + i] * *(const lanes_anywhere *)(rows[j] + x + i + k * LANES);
+        put(out + x, NULL, acc, ROW_LANES, false);
+    }
+}
+
+GFI_CLONES static void gfi_sum_few_taps(const float *const *rows, const float *taps, int kw, int kh,
+                                        float *out, int n)
+{
+    if (kw == 3 && kh == 3)
+        few_taps(rows, taps, 3, 3, out, n);
+    else if (kw == 5 && kh == 5)
+        few_taps(rows, taps, 5, 5, out, n);
+    else if (kw == 3 && kh == 1)
+        few_taps(rows, taps, 3, 1, out, n);
+    else if (kh == 1)
+        few_taps(rows, taps, kw, 1, out, n);
+    else
+        few_taps(rows, taps, kw, kh, out, n);
+}
+
+/* wide: more than a group of chunks, so that totals are kept in double. */
+GFI_INLINE void sum_row(const float *row, const float *taps, int kw, float *out, int n, bool wide)
 {
     const int n_chunks = chunk_count(kw);
     for (int x = 0; x < n; x += GFI_BLOCK) {
         lanes mid[ROW_LANES] = { { 0 } };
-        double total[GFI_BLOCK] = { 0 };
-        bool wide = false;
-        int in_group = 0;
-        for (int j = 0; j < kh; j++) {
-            const float *row = rows[j] + x, *row_taps = taps + (size_t)j * (size_t)kw;
-            for (int c = 0, begin = 0; c < n_chunks; c++) {
-                const int end = chunk_begin(kw, n_chunks, c + 1);
-                if (in_group == GROUP) {
-                    add_totals(total, mid, ROW_LANES);
-                    in_group = 0;
-                    wide = true;
-                }
-                row_chunk(row + begin, row_taps + begin, end - begin, mid);
-                in_group++;
-                begin = end;
-            }
+        double total[GFI_BLOCK];
+        if (wide) memset(total, 0, sizeof total);
+        for (int c = 0, begin = 0; c < n_chunks; c++) {
+            const int end = chunk_begin(kw, n_chunks, c + 1);
+            if (wide && c && c % GROUP == 0) add_totals(total, mid, ROW_LANES);
+            row_chunk(row + x + begin, taps + begin, end - begin, mid);
+            begin = end;
         }
         put(out + x, total, mid, ROW_LANES, wide);
     }
 }
 
-void gfi_sum_rows(const float *const *rows, const float *taps, int kw, int kh, float *out, int n)
+GFI_CLONES static void gfi_sum_row_narrow(const float *row, const float *taps, int kw, float *out,
+                                          int n)
 {
-    gfi_sum_rows_clones(rows, taps, kw, kh, out, n);
+    sum_row(row, taps, kw, out, n, false);
+}
+
+GFI_CLONES static void gfi_sum_row_wide(const float *row, const float *taps, int kw, float *out,
+                                        int n)
+{
+    sum_row(row, taps, kw, out, n, true);
+}
+
+void gfi_sum_row(const float *row, const float *taps, int kw, float *out, int n)
+{
+    if (kw <= FEW)
+        gfi_sum_few_taps(&row, taps, kw, 1, out, n);
+    else if (chunk_count(kw) <= GROUP)
+        gfi_sum_row_narrow(row, taps, kw, out, n);
+    else
+        gfi_sum_row_wide(row, taps, kw, out, n);
 }
 
 /* ---- columns ------------------------------------------------------------------------------- */
@@ -108,20 +148,19 @@ GFI_INLINE void column_chunk(const float *const *rows, int x, const float *taps,
         for (int k = 0; k < COLUMN_LANES; k++) mid[r][k] += acc[r][k];
 }
 
-GFI_CLONES static void gfi_sum_columns_clones(const float *const *rows, const float *taps, int kh,
-                                              float *const *out, int n)
+/* wide: more than a group of chunks, so that totals are kept in double. */
+GFI_INLINE void sum_columns(const float *const *rows, const float *taps, int kh, float *const *out,
+                            int n, bool wide)
 {
     const int n_chunks = chunk_count(kh);
     for (int x = 0; x < n; x += COLUMN_LANES * LANES) {
         lanes mid[R][COLUMN_LANES] = { { { 0 } } };
-        double total[R][COLUMN_LANES * LANES] = { { 0 } };
-        bool wide = false;
+        double total[R][COLUMN_LANES * LANES];
+        if (wide) memset(total, 0, sizeof total);
         for (int c = 0, begin = 0; c < n_chunks; c++) {
             const int end = chunk_begin(kh, n_chunks, c + 1);
-            if (c && c % GROUP == 0) {
+            if (wide && c && c % GROUP == 0)
                 for (int r = 0; r < R; r++) add_totals(total[r], mid[r], COLUMN_LANES);
-                wide = true;
-            }
             column_chunk(rows + begin, x, taps + begin, end - begin, mid);
             begin = end;
         }
@@ -129,7 +168,101 @@ GFI_CLONES static void gfi_sum_columns_clones(const float *const *rows, const fl
     }
 }
 
+GFI_CLONES static void gfi_sum_columns_narrow(const float *const *rows, const float *taps, int kh,
+                                              float *const *out, int n)
+{
+    sum_columns(rows, taps, kh, out, n, false);
+}
+
+GFI_CLONES static void gfi_sum_columns_wide(const float *const *rows, const float *taps, int kh,
+                                            float *const *out, int n)
+{
+    sum_columns(rows, taps, kh, out, n, true);
+}
+
 void gfi_sum_columns(const float *const *rows, const float *taps, int kh, float *const *out, int n)
 {
-    gfi_sum_columns_clones(rows, taps, kh, out, n);
+    if (chunk_count(kh) <= GROUP)
+        gfi_sum_columns_narrow(rows, taps, kh, out, n);
+    else
+        gfi_sum_columns_wide(rows, taps, kh, out, n);
+}
+
+/* ---- 2-D ----------------------------------------------------------------------------------- */
+
+enum { BLOCK_LANES = 4 };
+
+/* Add what a run of taps makes of source row u to output rows r0 … r1: its row u - r of taps. */
+GFI_INLINE void block_chunk(const float *row, const float *taps, int kw, int u, int n, int r0,
+                            int r1, lanes mid[R][BLOCK_LANES])
+{
+    lanes acc[R][BLOCK_LANES] = { { { 0 } } };
+    const float *row_taps[R];
+    for (int r = 0; r < R; r++)
+        row_taps[r] = taps + (r < r0 || r > r1 ? 0 : (ptrdiff_t)(u - r) * kw);
+    for (int i = 0; i < n; i++)
+        for (int r = 0; r < R; r++) {
+            if (r < r0 || r > r1) continue;
+            for (int k = 0; k < BLOCK_LANES; k++)
+                acc[r][k] += row_taps[r][i] * *(const lanes_anywhere *)(row + i + k * LANES);
+        }
+    for (int r = 0; r < R; r++)
+        for (int k = 0; k < BLOCK_LANES; k++) mid[r][k] += acc[r][k];
+}
+
+/* A source row, for the output rows r0 … r1 that have it in their windows. */
+GFI_INLINE void block_row(const float *row, const float *taps, int kw, int u, int r0, int r1,
+                          bool wide, lanes mid[R][BLOCK_LANES],
+                          double total[R][BLOCK_LANES * LANES])
+{
+    const int n_chunks = chunk_count(kw);
+    for (int c = 0, begin = 0; c < n_chunks; c++) {
+        const int end = chunk_begin(kw, n_chunks, c + 1);
+        for (int r = 0; wide && r < R; r++) {
+            const int64_t chunk = (int64_t)(u - r) * n_chunks + c; /* of output row r */
+            if (chunk > 0 && chunk % GROUP == 0) add_totals(total[r], mid[r], BLOCK_LANES);
+        }
+        block_chunk(row + begin, taps + begin, kw, u, end - begin, r0, r1, mid);
+        begin = end;
+    }
+}
+
+GFI_INLINE void sum_block(const float *const *rows, const float *taps, int kw, int kh,
+                          float *const *out, int n, bool wide)
+{
+    for (int x = 0; x < n; x += BLOCK_LANES * LANES) {
+        lanes mid[R][BLOCK_LANES] = { { { 0 } } };
+        double total[R][BLOCK_LANES * LANES];
+        if (wide) memset(total, 0, sizeof total);
+        int u = 0;
+        for (; u < R - 1; u++)
+            block_row(rows[u] + x, taps, kw, u, u < kh ? 0 : u - kh + 1, u, wide, mid, total);
+        for (; u < kh; u++) block_row(rows[u] + x, taps, kw, u, 0, R - 1, wide, mid, total);
+        for (; u < kh + R - 1; u++)
+            block_row(rows[u] + x, taps, kw, u, u - kh + 1, R - 1, wide, mid, total);
+        for (int r = 0; r < R; r++) put(out[r] + x, total[r], mid[r], BLOCK_LANES, wide);
+    }
+}
+
+GFI_CLONES static void gfi_sum_block_narrow(const float *const *rows, const float *taps, int kw,
+                                            int kh, float *const *out, int n)
+{
+    sum_block(rows, taps, kw, kh, out, n, false);
+}
+
+GFI_CLONES static void gfi_sum_block_wide(const float *const *rows, const float *taps, int kw,
+                                          int kh, float *const *out, int n)
+{
+    sum_block(rows, taps, kw, kh, out, n, true);
+}
+
+void gfi_sum_block(const float *const *rows, const float *taps, int kw, int kh, float *const *out,
+                   int n)
+{
+    if ((int64_t)kw * kh <= FEW)
+        for (int r = 0; r < R; r++) gfi_sum_few_taps(rows + r, taps, kw, kh, out[r], n);
+    else if ((int64_t)chunk_count(kw) * kh <= GROUP)
+        gfi_sum_block_narrow(rows, taps, kw, kh, out, n);
+    else
+        gfi_sum_block_wide(rows, taps, kw, kh, out, n);
 }

@@ -8,6 +8,7 @@
 #endif
 
 #include "core/alloc.h"
+#include "core/image.h"
 #include "filters/window_cpu.h"
 #include "kernels/gf_border.h"
 
@@ -166,8 +167,9 @@ static int prepared_row(const gfi_sweep *s, worker *k, const gf_view *src, int x
     return slot;
 }
 
-/* Make the sums of rows_at_once output rows from y on. */
-static void sum_rows(const gfi_sweep *s, worker *k, const gf_view *src, int x, int n, int y)
+/* Make the sums of rows_at_once output rows from y on; out: where, term by term. */
+static void sum_rows(const gfi_sweep *s, worker *k, const gf_view *src, int x, int n, int y,
+                     float *out[GFI_MAX_TERMS][GFI_COLUMN_ROWS])
 {
     for (int j = 0; j < s->span; j++) {
         const int slot = prepared_row(s, k, src, x, n, y - s->request->window->ay + j);
@@ -175,12 +177,22 @@ static void sum_rows(const gfi_sweep *s, worker *k, const gf_view *src, int x, i
     }
     const size_t term_floats = (size_t)s->n_slots * s->row_pitch;
     for (int t = 0; t < s->n_terms; t++) {
-        float *out[GFI_COLUMN_ROWS];
-        for (int r = 0; r < s->kind->rows_at_once; r++)
-            out[r] = k->sums + (size_t)(t * s->kind->rows_at_once + r) * s->sum_pitch;
         for (int j = 0; t && j < s->span; j++) k->at[j] += term_floats;
-        s->kind->sum(s->taps, t, k->at, out, n);
+        s->kind->sum(s->taps, t, k->at, out[t], n);
     }
+}
+
+/* Choose where the sums of output rows y … y1-1, rows_at_once at most, go: those of the first term
+ * straight into a float image when they fill whole blocks. */
+static void place_sums(const gfi_sweep *s, worker *k, const gf_view *dst, int x, int n, int y,
+                       int y1, float *out[GFI_MAX_TERMS][GFI_COLUMN_ROWS])
+{
+    const int n_rows = s->kind->rows_at_once;
+    const bool in_place = dst->pixel == GF_PIXEL_F32 && n % GFI_BLOCK == 0 && y1 - y >= n_rows;
+    for (int t = 0; t < s->n_terms; t++)
+        for (int r = 0; r < n_rows; r++)
+            out[t][r] = in_place && t == 0 ? (float *)gfi_row(dst, y + r) + x
+                                           : k->sums + (size_t)(t * n_rows + r) * s->sum_pitch;
 }
 
 static void sweep_unit(const gfi_sweep *s, worker *k, const gf_view *src, const gf_view *dst,
@@ -196,12 +208,12 @@ static void sweep_unit(const gfi_sweep *s, worker *k, const gf_view *src, const 
         for (int i = 0; i < s->n_slots; i++) k->held[i] = NOTHING_HELD;
     k->strip = strip;
     for (int y = y0; y < y1; y += n_rows) {
-        sum_rows(s, k, src, x, n, y);
+        float *out[GFI_MAX_TERMS][GFI_COLUMN_ROWS] = { 0 };
+        place_sums(s, k, dst, x, n, y, y1, out);
+        sum_rows(s, k, src, x, n, y, out);
         for (int r = 0; r < n_rows && y + r < y1; r++) {
-            float *a0 = k->sums + (size_t)r * s->sum_pitch;
-            const float *a1 = s->n_terms > 1 ? a0 + (size_t)n_rows * s->sum_pitch : NULL;
             if (w->combine == GFI_COMBINE_UNSHARP) gfi_read_line(w, src, x, y + r, n, k->line);
-            gfi_store_line(w, a0, a1, k->line, dst, x, y + r, n);
+            gfi_store_line(w, out[0][r], out[1][r], k->line, dst, x, y + r, n);
         }
     }
 }
