@@ -58,12 +58,11 @@ void cli_log_line(gf_log_level level, const char *message, void *user)
 
 static int min_int(int a, int b) { return a < b ? a : b; }
 
-/* Edits, and swaps of neighbours, that lead from a to b; a swap is the commonest slip of fingers.
- * Three rows of the table are enough. */
+/* Edits, and swaps of neighbours, that lead from a to b, both of NAME_CHARS at most; a swap is the
+ * commonest slip of fingers. Three rows of the table are enough. */
 static int edit_distance(const char *a, const char *b)
 {
     int rows[3][NAME_CHARS + 1], na = (int)strlen(a), nb = (int)strlen(b);
-    if (na > NAME_CHARS || nb > NAME_CHARS) return NAME_CHARS;
     for (int j = 0; j <= nb; j++) rows[0][j] = j;
     for (int i = 1; i <= na; i++) {
         int *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
@@ -82,6 +81,7 @@ void cli_nearest_offer(cli_nearest *nearest, const char *candidate)
 {
     enum { PREFIX_CHARS = 3 }; /* enough of a name to count as its beginning */
     size_t n = strlen(nearest->wanted);
+    if (n > NAME_CHARS || strlen(candidate) > NAME_CHARS) return;
     bool begins = n >= PREFIX_CHARS && !strncmp(candidate, nearest->wanted, n);
     int distance = begins ? 1 : edit_distance(nearest->wanted, candidate);
     if (distance > (int)n / 3 + 1) return;

@@ -5,11 +5,10 @@
 
 enum { NAME_MAX_CHARS = 32 };
 
-/* Levenshtein distance (V. Levenshtein, 1966), one row of the table at a time. */
+/* Levenshtein distance (V. Levenshtein, 1966) of short names, one row of the table at a time. */
 static int edit_distance(const char *a, const char *b)
 {
     int row[NAME_MAX_CHARS + 1], na = (int)strlen(a), nb = (int)strlen(b);
-    if (na > NAME_MAX_CHARS || nb > NAME_MAX_CHARS) return NAME_MAX_CHARS;
     for (int j = 0; j <= nb; j++) row[j] = j;
     for (int i = 1; i <= na; i++) {
         int diagonal = row[0];
@@ -27,6 +26,7 @@ static int edit_distance(const char *a, const char *b)
 
 void gfi_suggest(gfi_suggestion *s, const char *candidate)
 {
+    if (strlen(s->wanted) > NAME_MAX_CHARS || strlen(candidate) > NAME_MAX_CHARS) return;
     int distance = edit_distance(s->wanted, candidate), allowed = (int)strlen(s->wanted) / 3 + 1;
     if (distance > allowed || (s->best && distance >= s->distance)) return;
     s->best = candidate;

@@ -67,7 +67,7 @@ static gf_status scan_text(const char *text, size_t *kw, size_t *kh, double *out
     }
     if (got < 0)
         return gfi_fail(GF_ERROR_FORMAT, "kernel: '%.20s' in row %zu is not a finite number", p,
-                        *kh + 1);
+                        *kh + (n && row != last_row ? 2 : 1));
     if (!n)
         return gfi_fail(GF_ERROR_FORMAT,
                         "kernel: '%.40s' holds no number; write rows like \"1 2 1;2 4 2;1 2 1\"",
@@ -98,10 +98,10 @@ static double pixel_value(const gf_view *view, int x, int y)
     }
 }
 
-static gf_status from_image(const char *path, gfi_taps **out)
+static gf_status from_image(const char *path, const char *bytes, size_t size, gfi_taps **out)
 {
     gf_image *image;
-    GFI_TRY(gf_image_load(path, NULL, &image));
+    GFI_TRY(gf_image_load_memory(path, bytes, size, NULL, &image));
     gf_view view = gf_image_view(image);
     gf_status status = taps_create((size_t)view.width, (size_t)view.height, out);
     for (int y = 0; status == GF_OK && y < view.height; y++)
@@ -116,58 +116,59 @@ static gf_status from_image(const char *path, gfi_taps **out)
     return status;
 }
 
-/* Read a whole text file; kernels are small. */
-static gf_status read_text(const char *path, char **out)
+/* Read a whole file and put a 0 behind it; once only, because it may be a pipe. */
+static gf_status read_all(const char *path, char **out, size_t *n_bytes)
 {
-    enum { MOST_BYTES = 1 << 26 };
+    enum { MOST_BYTES = 1 << 30 };
     FILE *file = fopen(path, "rb");
     if (!file)
         return gfi_fail(errno == ENOENT ? GF_ERROR_NOT_FOUND : GF_ERROR_IO, "kernel file '%s': %s",
                         path, strerror(errno));
     size_t size = 0, room = 4096;
-    char *text = malloc(room);
-    while (text) {
-        size += fread(text + size, 1, room - 1 - size, file);
+    char *bytes = malloc(room);
+    while (bytes) {
+        size += fread(bytes + size, 1, room - 1 - size, file);
         if (size < room - 1 || room > MOST_BYTES) break;
-        char *bigger = realloc(text, room *= 2);
-        if (!bigger) free(text);
-        text = bigger;
+        char *bigger = realloc(bytes, room *= 2);
+        if (!bigger) free(bytes);
+        bytes = bigger;
     }
     gf_status status = GF_OK;
-    if (!text)
+    if (!bytes)
         status = gfi_fail(GF_ERROR_NO_MEMORY, "kernel file '%s': out of memory", path);
     else if (ferror(file))
         status = gfi_fail(GF_ERROR_IO, "kernel file '%s': %s", path, strerror(errno));
     else if (size >= MOST_BYTES)
-        status = gfi_fail(GF_ERROR_RANGE, "kernel file '%s': more than %d bytes of text", path,
-                          MOST_BYTES);
-    else if (memchr(text, 0, size))
-        status = gfi_fail(GF_ERROR_FORMAT, "kernel file '%s': neither text nor a PGM or PFM image",
-                          path);
+        status = gfi_fail(GF_ERROR_RANGE, "kernel file '%s': more than %d bytes", path, MOST_BYTES);
     fclose(file);
     if (status != GF_OK) {
-        free(text);
+        free(bytes);
         return status;
     }
-    text[size] = '\0';
-    *out = text;
+    bytes[size] = '\0';
+    *out = bytes;
+    *n_bytes = size;
     return GF_OK;
+}
+
+static gf_status from_bytes(const char *path, const char *bytes, size_t size, gfi_taps **out)
+{
+    if (size > 2 && bytes[0] == 'P' && strchr("25f", bytes[1]))
+        return from_image(path, bytes, size, out);
+    if (memchr(bytes, 0, size))
+        return gfi_fail(GF_ERROR_FORMAT, "kernel file '%s': neither text nor a PGM or PFM image",
+                        path);
+    return gfi_prepend(parse_text(bytes, out), "'%s'", path);
 }
 
 static gf_status from_file(const char *path, gfi_taps **out)
 {
-    char magic[2] = { 0 };
-    FILE *file = fopen(path, "rb");
-    if (file) {
-        size_t n = fread(magic, 1, 2, file);
-        fclose(file);
-        if (n == 2 && magic[0] == 'P' && strchr("25f", magic[1])) return from_image(path, out);
-    }
-    char *text = NULL;
-    GFI_TRY(read_text(path, &text));
-    gf_status status = parse_text(text, out);
-    free(text);
-    return gfi_prepend(status, "'%s'", path);
+    char *bytes = NULL;
+    size_t size = 0;
+    GFI_TRY(read_all(path, &bytes, &size));
+    gf_status status = from_bytes(path, bytes, size, out);
+    free(bytes);
+    return status;
 }
 
 gf_status gfi_taps_parse(const char *text, gfi_taps **out)

@@ -22,9 +22,11 @@ void gfi_gauss_taps(const gfi_gauss *g, double *out, int centre);
 
 extern const char gfi_gauss_source[];
 
-/* Rows of the parameter table. */
+/* Rows of the parameter table. The square of a smaller sigma may be no number to divide by. */
+#define GFI_LEAST_SIGMA 0.001
+#define GFI_MOST_SIGMA 1e6
 #define GFI_SIGMA(T, field, name, def, def_text, flags, summary)                                   \
-    GFI_FLOAT(T, field, name, "px", 0.001, 1e6, def, def_text, flags, summary)
+    GFI_FLOAT(T, field, name, "px", GFI_LEAST_SIGMA, GFI_MOST_SIGMA, def, def_text, flags, summary)
 #define GFI_TRUNCATE(T)                                                                            \
     GFI_FLOAT(T, truncate, "truncate", "sigma", 0, 1000, 4, "4", GF_PARAM_MIN_OPEN,                \
               "Taps reach (int)(truncate * sigma + 0.5) px from the centre.")

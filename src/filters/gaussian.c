@@ -8,10 +8,10 @@ typedef struct gaussian {
 
 static const gf_param params[] = {
     GFI_SIGMA(gaussian, sigma, "sigma", 1.5, "1.5", GF_PARAM_POSITIONAL, "Standard deviation."),
-    GFI_FLOAT(gaussian, sigma_x, "sigma-x", "px", 0, 1e6, GFI_UNSET, "sigma", GF_PARAM_OPTIONAL,
-              "Standard deviation along rows; 0: no smoothing there."),
-    GFI_FLOAT(gaussian, sigma_y, "sigma-y", "px", 0, 1e6, GFI_UNSET, "sigma", GF_PARAM_OPTIONAL,
-              "Standard deviation along columns; 0: no smoothing there."),
+    GFI_FLOAT(gaussian, sigma_x, "sigma-x", "px", 0, GFI_MOST_SIGMA, GFI_UNSET, "sigma",
+              GF_PARAM_OPTIONAL, "Standard deviation along rows; 0: no smoothing there."),
+    GFI_FLOAT(gaussian, sigma_y, "sigma-y", "px", 0, GFI_MOST_SIGMA, GFI_UNSET, "sigma",
+              GF_PARAM_OPTIONAL, "Standard deviation along columns; 0: no smoothing there."),
     GFI_INT(gaussian, order_x, "order-x", "", 0, 3, 0, "0", 0, "Derivative along x, 0 to 3."),
     GFI_INT(gaussian, order_y, "order-y", "", 0, 3, 0, "0", 0, "Derivative along y, 0 to 3."),
     GFI_TRUNCATE(gaussian),
@@ -23,6 +23,9 @@ static const gf_param params[] = {
 static gf_status axis(const gaussian *p, double own, int order, const char *name, gfi_gauss *out)
 {
     *out = (gfi_gauss){ .sigma = isnan(own) ? p->sigma : own, .order = order };
+    if (out->sigma > 0 && out->sigma < GFI_LEAST_SIGMA)
+        return gfi_fail(GF_ERROR_RANGE, "sigma-%s: %g is neither 0 nor in %g to %g", name, own,
+                        GFI_LEAST_SIGMA, GFI_MOST_SIGMA);
     if (order && out->sigma <= 0)
         return gfi_fail(GF_ERROR_RANGE, "order-%s: %d needs sigma-%s > 0", name, order, name);
     if (out->sigma <= 0) return GF_OK;

@@ -123,6 +123,11 @@ def kernel_from_a_file(box):
     assert box.read('a.pgm') == box.read('b.pgm')
     r = box.run('correlate', '--kernel', '@missing.txt', 'in.pgm', 'c.pgm')
     assert r.code in (2, 3) and 'missing.txt' in r.err and not box.exists('c.pgm'), r.err
+    box.expect(3, 'correlate', '--kernel', '@.', 'in.pgm', 'c.pgm', says="kernel file '.'")
+    for k in (b'1 2 1\n2 4 2\n1 2 1\n', b'P5 3 3 255\n' + bytes([1, 2, 1, 2, 4, 2, 1, 2, 1])):
+        # a pipe can be read only once
+        box.expect(0, 'correlate', '--kernel', '@/dev/stdin', '--scale', '0.0625', 'in.pgm', 'c.pgm', stdin=k)
+        assert box.read('a.pgm') == box.read('c.pgm')
 
 
 @test

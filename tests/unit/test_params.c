@@ -239,6 +239,13 @@ START_TEST(unknown_names_get_a_suggestion)
     expect_fail(gfi_unknown_filter("gausian"), GF_ERROR_NOT_FOUND, "'gaussian'");
     gfi_unknown_filter("zzzzzzzzzzzz");
     ck_assert_ptr_null(strstr(gf_error_message(), "did you mean"));
+    char longest[201];
+    for (size_t n = 12; n < sizeof longest; n += 4) {
+        memset(longest, 'z', n);
+        longest[n] = 0;
+        gfi_unknown_filter(longest);
+        ck_assert_ptr_null(strstr(gf_error_message(), "did you mean"));
+    }
 }
 END_TEST
 
@@ -264,9 +271,29 @@ START_TEST(kernels)
     expect_fail(set(def, "kernel", "1 2;3"), GF_ERROR_FORMAT, "row 2");
     expect_fail(set(def, "kernel", ""), GF_ERROR_FORMAT, "kernel");
     expect_fail(set(def, "kernel", "1 x;2 3"), GF_ERROR_FORMAT, "x");
-    expect_fail(set(def, "kernel", "1 nan"), GF_ERROR_FORMAT, "nan");
+    expect_fail(set(def, "kernel", "1 nan"), GF_ERROR_FORMAT, "'nan' in row 1");
+    expect_fail(set(def, "kernel", "1 2;nan 4"), GF_ERROR_FORMAT, "'nan 4' in row 2");
+    expect_fail(set(def, "kernel", "1 2;3 nan"), GF_ERROR_FORMAT, "'nan' in row 2");
+    expect_fail(set(def, "kernel", "1 2;3 4;nan"), GF_ERROR_FORMAT, "'nan' in row 3");
     expect_fail(set(def, "kernel", "@/no/such/file"), GF_ERROR_NOT_FOUND, "/no/such/file");
     expect_fail(set_f64(def, "kernel", 3), GF_ERROR_INVALID, "kernel");
+}
+END_TEST
+
+/* sigma^2 of such a sigma is 0 or no normal number. */
+START_TEST(sigmas_of_one_axis)
+{
+    const gf_filter_def *def = gfi_registry_find("gaussian");
+    void *params;
+    const char *const bad[] = { "sigma-x=1e-9", "sigma-y=1e-200:radius=2",
+                                "sigma-x=1e-160:order-x=3" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char axis[8];
+        snprintf(axis, sizeof axis, "%.7s", bad[i]);
+        expect_fail(gfi_params_parse(def, bad[i], &params), GF_ERROR_RANGE, axis);
+    }
+    expect_ok(gfi_params_parse(def, "sigma-x=0:sigma-y=0.001", &params));
+    gfi_params_destroy(def, &params);
 }
 END_TEST
 
@@ -317,6 +344,7 @@ int main(void)
     suite_add(s, "suggestions", unknown_names_get_a_suggestion);
     suite_add(s, "needed", needed_parameters);
     suite_add(s, "kernels", kernels);
+    suite_add(s, "sigmas", sigmas_of_one_axis);
     suite_add(s, "copies", copies_own_their_kernels);
     suite_add(s, "locale", numbers_ignore_the_locale);
     return suite_run(s);
