@@ -106,6 +106,11 @@ gf_status gfi_kernel_window(const kp *p, bool flip, gfi_window **out)
     if (p->mode == MODE_VALID) w->ax = w->ay = 0;
     if (p->mode == MODE_FULL) w->ax = kw - 1, w->ay = kh - 1;
     const bool full = p->mode == MODE_FULL;
-    return gfi_window_complete(w, full ? GF_BORDER_CONSTANT : (gf_border)p->border,
-                               full ? 0 : p->border_value, out);
+    GFI_TRY(gfi_window_complete(w, full ? GF_BORDER_CONSTANT : (gf_border)p->border,
+                                full ? 0 : p->border_value, out));
+    if (!w->force_separable || w->n_terms) return GF_OK;
+    gfi_window_destroy(out);
+    return gfi_fail(GF_ERROR_RANGE,
+                    "method=separable: the %dx%d kernel is not the product of a column and a row",
+                    kw, kh);
 }

@@ -793,6 +793,43 @@ START_TEST(plans_can_be_looked_at)
 }
 END_TEST
 
+/* The reference would be the cheapest for a pixel or two, and serves what no other does. */
+START_TEST(the_reference_is_never_a_free_choice)
+{
+    gf_context *context = open_context(GF_BACKEND_CPU, 1);
+    gf_stage_info stage;
+    for (size_t i = 0; i < gf_filter_count(); i++) {
+        const gf_filter_info *filter = gf_filter_get(i);
+        for (size_t k = 0; gf_filter_case(filter, k); k++) {
+            char chain[256];
+            snprintf(chain, sizeof chain, "%s:%s", filter->name, gf_filter_case(filter, k));
+            if (!*gf_filter_case(filter, k)) chain[strlen(filter->name)] = 0;
+            gf_plan *plan = plan_for(context, chain, 1, 1, GF_PIXEL_U8);
+            ck_assert(gf_plan_stage_get(plan, 0, &stage));
+            ck_assert_str_ne(stage.impl, "ref");
+            gf_plan_destroy(&plan);
+        }
+    }
+    gf_context_destroy(&context);
+}
+END_TEST
+
+START_TEST(method_separable_needs_a_separable_kernel)
+{
+    gf_context *context = open_context(GF_BACKEND_CPU, 1);
+    gf_image *image = noise_of(16, 12, GF_PIXEL_U8), *result;
+    gf_view src = gf_image_view(image);
+    expect_fail(gf_apply(context, "correlate='0 1 0;1 1 1;0 1 0':method=separable", &src, &result),
+                GF_ERROR_RANGE, "method=separable: the 3x3 kernel");
+    expect_fail(gf_apply(context, "convolve='1 2;2 1':method=separable", &src, &result),
+                GF_ERROR_RANGE, "method=separable: the 2x2 kernel");
+    expect_ok(gf_apply(context, "correlate='1 2;2 4':method=separable", &src, &result));
+    gf_image_destroy(&result);
+    gf_image_destroy(&image);
+    gf_context_destroy(&context);
+}
+END_TEST
+
 /* Random 8-bit noise, small sigma: what the CPU's and the GPU's paths are most likely to round
  * apart. All must lie within a level, and away from ties be equal. */
 START_TEST(implementations_agree)
@@ -843,6 +880,8 @@ int main(void)
     suite_add(s, "apply", apply_in_one_call);
     suite_add(s, "parameters", plan_parameters_are_checked);
     suite_add(s, "looking", plans_can_be_looked_at);
+    suite_add(s, "reference", the_reference_is_never_a_free_choice);
+    suite_add(s, "separable", method_separable_needs_a_separable_kernel);
     suite_add(s, "agreement", implementations_agree);
     return suite_run(s);
 }
