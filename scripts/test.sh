@@ -16,7 +16,7 @@ if [ -z "${GPUFILTER_PNGSUITE:-}" ]; then
     [ ! -d "$d/primary" ] || GPUFILTER_PNGSUITE=$(cd "$d" && pwd)
   done
 fi
-export GPUFILTER_PNGSUITE="${GPUFILTER_PNGSUITE:-}"
+[ -z "${GPUFILTER_PNGSUITE:-}" ] || export GPUFILTER_PNGSUITE
 
 # note NAME passed|failed|skipped [COUNT]
 note() { echo "$1 $2 ${3:-1}" >>"$results"; }
@@ -84,7 +84,7 @@ run_all() {
     --no-suite long
   matrix build-bare gcc '-Dcuda=disabled -Demulator=false -Dstb=disabled -Dpng=disabled -Djpeg=disabled
     -Ddeflate=disabled -Dkissfft=disabled -Dopenmp=disabled' --no-suite long --no-suite cli # they use PNG
-  if [ -n "$GPUFILTER_PNGSUITE" ]; then
+  if [ -n "${GPUFILTER_PNGSUITE:-}" ]; then
     step 'PngSuite against another decoder' /usr/bin/python3 tests/golden/gen/check_png.py \
       build-all/libgpufilter.so "$GPUFILTER_PNGSUITE/primary" "$GPUFILTER_PNGSUITE/16bit" \
       "$GPUFILTER_PNGSUITE/corrupt"
