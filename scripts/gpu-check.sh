@@ -44,21 +44,25 @@ stage() {
 }
 
 sanitize() {
-  tool=$1 seconds=$(share 13)
+  tool=$1 seconds=$(share 10)
   if ! command -v compute-sanitizer >/dev/null 2>&1; then
     echo "sanitizer-$tool missing 0" >>"$work/stages"
     return
   fi
   stage "sanitizer-$tool" $((seconds + 60)) compute-sanitizer --tool "$tool" --error-exitcode 9 \
-    "$gfcheck" --quick --backend cuda --case-ms 1 --budget "$seconds"
+    "$gfcheck" --draws --backend cuda --case-ms 1 --budget "$seconds"
 }
 
 "$build/src/cli/gpufilter" devices --json >"$work/devices.json"
 export CK_FORK=no # a forked child cannot use the parent's CUDA
-stage golden "$(share 10)" "$build/tests/golden/test_golden"
+quick=
+[ "$budget" -ge 300 ] || quick=--quick # fewer corner cases
+stage golden "$(share 10)" "$build/tests/golden/test_golden" tests/golden "$out/failures"
 stage plan "$(share 5)" "$build/tests/unit/test_plan"
-stage gfcheck $(($(share 30) + 60)) "$gfcheck" --backend cuda --budget "$(share 30)"
-stage bench "$(share 30)" "$gfcheck" --bench --backend cuda --size "$size" --json "$work/bench.json"
+# shellcheck disable=SC2086 # a word or nothing
+stage gfcheck $(($(share 20) + 90)) "$gfcheck" --backend cuda $quick --budget "$(share 20)"
+# shellcheck disable=SC2086
+stage bench "$(share 30)" "$gfcheck" --bench --backend cuda $quick --size "$size" --json "$work/bench.json"
 if [ $peers = yes ]; then
   stage peers 100 python3 tests/peers/gpu_peers.py --build "$build" --out "$work" --size "$size"
 fi

@@ -159,7 +159,7 @@ typedef struct gfc_options {
     double budget_s, case_ms;
     const char *filter, *impl, *one_case, *json, *compare;
     gf_backend backend;
-    bool quick, list, verbose, bench;
+    bool quick, draws, list, verbose, bench;
     int32_t size;
 } gfc_options;
 

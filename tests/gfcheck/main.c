@@ -19,7 +19,8 @@ static const char usage[] =
     "  --backend NAME     auto, cpu or cuda (default: auto, all that this machine has)\n"
     "  --case TEXT        one case, as a failure prints it\n"
     "  --case-ms MS       shrink images until the reference takes no longer (default: 50)\n"
-    "  --quick            fewer corner cases\n"
+    "  --quick            fewer corner cases; with --bench fewer parameter sets and pixel types\n"
+    "  --draws            random draws only, no corner cases\n"
     "  --list             list filters, implementations and parameter sets\n"
     "  --verbose          print every case and every failure\n"
     "  --json FILE        write a record\n"
@@ -79,6 +80,7 @@ static bool set_text(gfc_options *o, const char *key, const char *value, bool *k
 static bool set_flag(gfc_options *o, const char *key)
 {
     bool *place = strcmp(key, "--quick") == 0     ? &o->quick
+                  : strcmp(key, "--draws") == 0   ? &o->draws
                   : strcmp(key, "--list") == 0    ? &o->list
                   : strcmp(key, "--verbose") == 0 ? &o->verbose
                   : strcmp(key, "--bench") == 0   ? &o->bench
@@ -190,7 +192,7 @@ static gf_status check(gfc_run *run)
         gfc_run_case(run, &one);
     } else {
         double start = gfi_clock_ns();
-        run_fixed(run);
+        if (!o->draws) run_fixed(run);
         printf("corner cases: %.1f s\n", (gfi_clock_ns() - start) * 1e-9);
         fflush(stdout);
         status = run_random(run);
