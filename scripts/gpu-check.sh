@@ -62,7 +62,8 @@ stage plan "$(share 5)" "$build/tests/unit/test_plan"
 # shellcheck disable=SC2086 # a word or nothing
 stage gfcheck $(($(share 20) + 90)) "$gfcheck" --backend cuda $quick --budget "$(share 20)"
 # shellcheck disable=SC2086
-stage bench "$(share 30)" "$gfcheck" --bench --backend cuda $quick --size "$size" --json "$work/bench.json"
+stage bench $(($(share 30) + 60)) "$gfcheck" --bench --backend cuda $quick \
+  --budget "$(share 30)" --size "$size" --json "$work/bench.json"
 if [ $peers = yes ]; then
   stage peers 100 python3 tests/peers/gpu_peers.py --build "$build" --out "$work" --size "$size"
 fi

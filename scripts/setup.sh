@@ -16,7 +16,7 @@ build=${1:-build}
 [ $# -eq 0 ] || shift
 
 packages="gcc libc6-dev meson ninja-build pkg-config python3 libstb-dev libjpeg62-turbo-dev libpng-dev
-  libdeflate-dev libkissfft-dev check"
+  libdeflate-dev check"
 [ $need_tests = no ] || packages="$packages g++ ${EXTRA_PACKAGES:-}"
 
 # Print those of the packages that are not installed.

@@ -83,7 +83,7 @@ run_all() {
   matrix build-asan gcc '-Dcuda=disabled -Demulator=false -Dclones=false -Db_sanitize=address,undefined -Db_lundef=false' \
     --no-suite long
   matrix build-bare gcc '-Dcuda=disabled -Demulator=false -Dstb=disabled -Dpng=disabled -Djpeg=disabled
-    -Ddeflate=disabled -Dkissfft=disabled -Dopenmp=disabled' --no-suite long --no-suite cli # they use PNG
+    -Ddeflate=disabled -Dopenmp=disabled' --no-suite long --no-suite cli # they use PNG
   if [ -n "${GPUFILTER_PNGSUITE:-}" ]; then
     step 'PngSuite against another decoder' /usr/bin/python3 tests/golden/gen/check_png.py \
       build-all/libgpufilter.so "$GPUFILTER_PNGSUITE/primary" "$GPUFILTER_PNGSUITE/16bit" \

@@ -22,6 +22,7 @@ typedef struct bench {
     size_t n_rows, capacity;
     double copy_ms[2][4]; /* by CUDA or not, by pixel type */
     unsigned long failed;
+    int cut; /* parameter sets left out for time */
 } bench;
 
 /* ---- one measurement ------------------------------------------------------------------------- */
@@ -278,32 +279,46 @@ static void bench_impl(bench *b, const gf_filter_def *def, const gf_impl *impl, 
     print_row(b, &row);
 }
 
-static void bench_filter(bench *b, const gf_filter_def *def)
+/* One parameter set of a filter, on every pixel type and implementation. */
+static void bench_params(bench *b, const gf_filter_def *def, const char *params)
 {
     static const gf_pixel pixels[] = { GF_PIXEL_U8, GF_PIXEL_U16, GF_PIXEL_F32 };
-    enum { QUICK_CASES = 3 };
-    for (int c = 0; def->cases && def->cases[c]; c++) {
-        if (b->run->options->quick && c == QUICK_CASES) break;
-        for (int p = 0; p < 3; p += b->run->options->quick ? 2 : 1) {
-            double ref_ns_px = NAN;
-            for (int i = 0; def->impls[i]; i++)
-                if ((i == 0 || gfc_wanted(b->run, def, def->impls[i])) &&
-                    gfc_runnable(b->run, def->impls[i]))
-                    bench_impl(b, def, def->impls[i], def->cases[c], pixels[p], &ref_ns_px);
-        }
+    for (int p = 0; p < 3; p += b->run->options->quick ? 2 : 1) {
+        double ref_ns_px = NAN;
+        for (int i = 0; def->impls[i]; i++)
+            if ((i == 0 || gfc_wanted(b->run, def, def->impls[i])) &&
+                gfc_runnable(b->run, def->impls[i]))
+                bench_impl(b, def, def->impls[i], params, pixels[p], &ref_ns_px);
     }
+}
+
+/* The index-th parameter set of every filter; false when no filter has one. */
+static bool bench_round(bench *b, int index, double end_ns)
+{
+    bool any = false;
+    for (size_t f = 0; f < gfi_registry_count(); f++) {
+        const gf_filter_def *def = gfi_registry_get(f);
+        const char *params = gf_filter_case(&def->info, (size_t)index);
+        if (!params || (b->run->options->filter && strcmp(b->run->options->filter, def->info.name)))
+            continue;
+        any = true;
+        if (gfi_clock_ns() < end_ns)
+            bench_params(b, def, params);
+        else
+            b->cut++;
+    }
+    return any;
 }
 
 unsigned long gfc_bench(gfc_run *run, gfc_bench_row **rows, size_t *n_rows)
 {
     bench b = { .run = run };
-    const gfc_options *o = run->options;
+    const double end_ns = gfi_clock_ns() + run->options->budget_s * 1e9; /* NaN: no end */
     printf("\n%-10s %-28s %-12s %-4s %5s %10s %8s %7s %8s\n", "filter", "params", "impl", "px",
            "size", "ms", "GB/s", "% copy", "x ref");
-    for (size_t f = 0; f < gfi_registry_count(); f++) {
-        const gf_filter_def *def = gfi_registry_get(f);
-        if (!o->filter || strcmp(o->filter, def->info.name) == 0) bench_filter(&b, def);
-    }
+    for (int index = 0; bench_round(&b, index, isnan(end_ns) ? INFINITY : end_ns); index++)
+        continue;
+    if (b.cut) printf("%d parameter sets were cut for time\n", b.cut);
     *rows = b.rows, *n_rows = b.n_rows;
     return b.failed;
 }

@@ -13,13 +13,14 @@
 static const char usage[] =
     "usage: gfcheck [options]\n"
     "  --seed N           of the random draws (default: 1)\n"
-    "  --budget SECONDS   for random draws, after the corner cases (default: 10)\n"
+    "  --budget SECONDS   for random draws, after the corner cases (default: 10); for --bench\n"
+    "                     (default: no end)\n"
     "  --filter NAME      one filter only\n"
     "  --impl NAME        one implementation only\n"
     "  --backend NAME     auto, cpu or cuda (default: auto, all that this machine has)\n"
     "  --case TEXT        one case, as a failure prints it\n"
     "  --case-ms MS       shrink images until the reference takes no longer (default: 50)\n"
-    "  --quick            fewer corner cases; with --bench fewer parameter sets and pixel types\n"
+    "  --quick            fewer corner cases; with --bench fewer pixel types\n"
     "  --draws            random draws only, no corner cases\n"
     "  --list             list filters, implementations and parameter sets\n"
     "  --verbose          print every case and every failure\n"
@@ -91,7 +92,7 @@ static bool set_flag(gfc_options *o, const char *key)
 
 static bool read_options(int argc, char **argv, gfc_options *o)
 {
-    *o = (gfc_options){ .seed = 1, .budget_s = 10, .case_ms = 50 };
+    *o = (gfc_options){ .seed = 1, .budget_s = NAN, .case_ms = 50 };
     for (int i = 1; i < argc; i++) {
         if (set_flag(o, argv[i])) continue;
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
@@ -168,7 +169,8 @@ static gf_status run_random(gfc_run *run)
         pairs[f] = gfc_pairs_create(gfi_registry_get(f), run->options->seed);
         if (!pairs[f]) status = gfi_fail(GF_ERROR_NO_MEMORY, "gfcheck: out of memory");
     }
-    double start = gfi_clock_ns(), end = start + run->options->budget_s * 1e9;
+    const double budget_s = isnan(run->options->budget_s) ? 10 : run->options->budget_s;
+    double start = gfi_clock_ns(), end = start + budget_s * 1e9;
     for (size_t f = 0; status == GF_OK && gfi_clock_ns() < end; f = (f + 1) % n) {
         gfc_case one;
         if (!pairs[f]) continue;
