@@ -59,14 +59,15 @@ void gfi_sweep_describe(const gfi_sweep *sweep, char *out, size_t n_bytes);
 
 /* ---- costs --------------------------------------------------------------------------------- */
 
-/* Figures of 2026-11-30 at 2048 x 2048 f32, processor time of one thread on a 2-core x86-64 with
- * AVX-512, in ns a pixel: 2-D sums 1.19 (3 x 3), 2.75 (7 x 7), 8.6 (15 x 15), 33.6 (31 x 31);
- * separable 1.40 (3 + 3), 2.18 (17 + 17), 3.16 (33 + 33), 7.06 (81 + 81); magnitude 1 more. */
+/* Figures of 2026-11-30 at 2048 x 2048, u8 and f32, processor time of one thread on a 2-core x86-64
+ * with AVX-512, in ns a pixel: 2-D sums 0.6 (3 x 3), 1.8 (7 x 7), 5.2 (15 x 15), 22.8 (31 x 31);
+ * separable 0.5 (3 + 3), 1.35 (15 + 15), 2.35 (31 + 31), 8.2 (127 + 127); magnitude 0.25 more. */
+#define GFI_NS_PER_TAP 0.022
+#define GFI_NS_PER_DIRECT_PIXEL 0.45
 #define GFI_NS_PER_ROW_TAP 0.0345
-#define GFI_NS_PER_COLUMN_TAP 0.027
-#define GFI_NS_PER_PIXEL 0.85
-#define GFI_NS_PER_SEPARABLE_TERM 0.4
-#define GFI_NS_PER_MAGNITUDE 1.0
+#define GFI_NS_PER_COLUMN_TAP 0.03
+#define GFI_NS_PER_SEPARABLE_PIXEL 0.3
+#define GFI_NS_PER_MAGNITUDE 0.25
 
 /* Expected time at ns_per_pixel when the request's threads share the image. */
 double gfi_cpu_cost_ns(const gfi_request *request, double ns_per_pixel);

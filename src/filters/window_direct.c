@@ -38,7 +38,8 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
 static double cost_ns(const gfi_request *request)
 {
     const gfi_window *w = request->window;
-    return gfi_cpu_cost_ns(request, GFI_NS_PER_PIXEL + (double)w->kw * w->kh * GFI_NS_PER_ROW_TAP);
+    return gfi_cpu_cost_ns(request,
+                           GFI_NS_PER_DIRECT_PIXEL + (double)w->kw * w->kh * GFI_NS_PER_TAP);
 }
 
 static void destroy(const gfi_request *request, void *state)

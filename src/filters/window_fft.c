@@ -2,7 +2,8 @@
  *
  * A tile of nx x ny source pixels gives (nx - kw + 1) x (ny - kh + 1) results that circular
  * correlation does not wrap into. Pixels that are NaN or infinite would spoil their whole tile:
- * they go in as 0 and their contributions are added to the results of their own windows after. */
+ * they go in as 0 and their contributions are added to the results of their own windows after.
+ * Tiles are transformed in pairs: the first and the second, the third and the fourth, … */
 #include "filters/window.h"
 
 #include <stdio.h>
@@ -26,15 +27,14 @@ typedef struct grid {
     double ns; /* expected time of all of them on one thread */
 } grid;
 
-/* Figures of 2026-11-30, 2-core x86-64 with AVX-512, kissfft 131, in ns for a pixel of a tile:
- * forth and back takes 0.88 for every binary digit of the tile's size (16 … 2048 squared, in the
- * cache and out of it), a tenth more when a side is not a power of two; reading and storing the
- * rest. */
-#define NS_PER_DIGIT 0.88
-#define NS_PER_PIXEL 2.5
-enum { SMALLEST_SIDE = 32, LARGEST_TILE = 1 << 26 }; /* pixels: 256 MiB of spectrum */
-
-static bool power_of_two(int n) { return !(n & (n - 1)); }
+/* Figures of 2026-11-30, as in window_cpu.h, in ns for a pixel of a tile: 3.1 (64 x 32), 2.9 (128 x
+ * 128 … 512 x 512), 3.6 (1024 x 1024, far out of the cache). */
+#define NS_PER_PIXEL 1.6
+#define NS_PER_DIGIT 0.07 /* binary, of the tile's size */
+#define NS_PER_ROW 40.0
+#define NS_OUT_OF_CACHE 0.6
+enum { CACHE_PIXELS = 1 << 18, LARGEST_TILE = 1 << 26 /* pixels: 512 MiB for two */ };
+enum { SMALLEST_NY = 32 };
 
 static void measure_grid(const gfi_request *q, int nx, int ny, grid *g)
 {
@@ -44,14 +44,11 @@ static void measure_grid(const gfi_request *q, int nx, int ny, grid *g)
     g->step_y = ny - q->window->kh + 1;
     g->tiles_x = (q->out.width - 1) / g->step_x + 1;
     g->tiles_y = (q->out.height - 1) / g->step_y + 1;
-    const double pixels = (double)nx * ny;
-    const double digits =
-        log2(nx) * (power_of_two(nx) ? 1 : 1.1) + log2(ny) * (power_of_two(ny) ? 1 : 1.1);
-    g->ns = (NS_PER_PIXEL + NS_PER_DIGIT * digits) * pixels * g->tiles_x * g->tiles_y;
+    const double pixels = (double)nx * ny, pairs = ceil((double)g->tiles_x * g->tiles_y / 2);
+    double ns = NS_PER_PIXEL + NS_PER_DIGIT * log2(pixels) + NS_PER_ROW / nx;
+    if (pixels > CACHE_PIXELS) ns += NS_OUT_OF_CACHE;
+    g->ns = ns * pixels * 2 * pairs;
 }
-
-/* The next size that kissfft likes: 32, 48, 64, 96, … */
-static int next_size(int n) { return power_of_two(n) ? n / 2 * 3 : n / 3 * 4; }
 
 /* Choose the cheapest tile; ns is infinite when no tile can hold the kernel. */
 static grid choose_grid(const gfi_request *q)
@@ -59,11 +56,11 @@ static grid choose_grid(const gfi_request *q)
     grid best = { .ns = INFINITY };
     const gfi_window *w = q->window;
     /* a side past twice what is needed cannot pay */
-    const int64_t most_x = 2 * ((int64_t)q->out.width + w->kw) + SMALLEST_SIDE;
-    const int64_t most_y = 2 * ((int64_t)q->out.height + w->kh) + SMALLEST_SIDE;
-    for (int ny = SMALLEST_SIDE; ny <= LARGEST_TILE && ny <= most_y; ny = next_size(ny))
-        for (int nx = SMALLEST_SIDE;
-             ny >= w->kh && (int64_t)nx * ny <= LARGEST_TILE && nx <= most_x; nx = next_size(nx)) {
+    const int64_t most_x = 2 * ((int64_t)q->out.width + w->kw) + GFI_FFT2_LEAST_NX;
+    const int64_t most_y = 2 * ((int64_t)q->out.height + w->kh) + SMALLEST_NY;
+    for (int ny = SMALLEST_NY; ny <= LARGEST_TILE && ny <= most_y; ny *= 2)
+        for (int nx = GFI_FFT2_LEAST_NX;
+             ny >= w->kh && (int64_t)nx * ny <= LARGEST_TILE && nx <= most_x; nx *= 2) {
             grid g;
             if (nx < w->kw) continue;
             measure_grid(q, nx, ny, &g);
@@ -76,14 +73,14 @@ static grid choose_grid(const gfi_request *q)
 
 typedef struct worker {
     gfi_fft2 *fft;
-    float *rows;    /* GFI_FFT2_ROWS rows of the tile */
-    float *results; /* of the tile, step_y rounded up x nx */
+    float *line[2]; /* a row of each tile */
     int *last_hit;  /* where a NaN was seen last, see spoil_tile() */
 } worker;
 
 typedef struct fft {
     grid grid;
-    kiss_fft_cpx *kernel;
+    float *kernel;   /* its spectrum */
+    int64_t n_pairs; /* of tiles */
     int n_workers;
     worker *workers;
     size_t bytes;
@@ -108,23 +105,18 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
 static double cost_ns(const gfi_request *request)
 {
     const grid g = choose_grid(request);
-    const double tiles = (double)g.tiles_x * g.tiles_y;
-    return g.ns / (request->threads < tiles ? request->threads : tiles);
-}
-
-static size_t padded_rows(int rows)
-{
-    return (size_t)((rows + GFI_FFT2_ROWS - 1) / GFI_FFT2_ROWS) * GFI_FFT2_ROWS;
+    const double pairs = ceil((double)g.tiles_x * g.tiles_y / 2);
+    return g.ns / (request->threads < pairs ? request->threads : pairs);
 }
 
 static gf_status create_worker(const grid *g, worker *k)
 {
-    const size_t nx = (size_t)g->nx;
-    k->rows = gfi_alloc_zero(nx * GFI_FFT2_ROWS, sizeof(float), "fft rows");
-    k->results = gfi_alloc(nx * padded_rows(g->step_y), sizeof(float), "fft results");
-    k->last_hit = gfi_alloc(nx, sizeof *k->last_hit, "fft rows");
-    if (!k->rows || !k->results || !k->last_hit) return GF_ERROR_NO_MEMORY;
-    return gfi_fft2_create(g->ny, g->nx, &k->fft);
+    for (int i = 0; i < 2; i++) {
+        k->line[i] = gfi_alloc_zero((size_t)g->nx, sizeof(float), "fft rows");
+        if (!k->line[i]) return GF_ERROR_NO_MEMORY;
+    }
+    k->last_hit = gfi_alloc((size_t)g->nx, sizeof *k->last_hit, "fft rows");
+    return k->last_hit ? gfi_fft2_create(g->ny, g->nx, &k->fft) : GF_ERROR_NO_MEMORY;
 }
 
 static double tap_at(const gfi_window *w, int i, int j)
@@ -138,15 +130,11 @@ static double tap_at(const gfi_window *w, int i, int j)
 static gf_status make_kernel(const gfi_window *w, fft *f)
 {
     worker *k = &f->workers[0];
-    const size_t nx = (size_t)f->grid.nx;
-    f->kernel = gfi_alloc_zero(gfi_fft2_size(k->fft), sizeof *f->kernel, "fft kernel");
+    f->kernel = gfi_alloc(gfi_fft2_kernel_size(k->fft), sizeof *f->kernel, "fft kernel");
     if (!f->kernel) return GF_ERROR_NO_MEMORY;
-    for (int y = 0; y < f->grid.ny; y += GFI_FFT2_ROWS) {
-        memset(k->rows, 0, nx * GFI_FFT2_ROWS * sizeof *k->rows);
-        for (int j = y; j < y + GFI_FFT2_ROWS && j < w->kh; j++)
-            for (int i = 0; i < w->kw; i++)
-                k->rows[(size_t)(j - y) * nx + (size_t)i] = (float)tap_at(w, i, j);
-        gfi_fft2_put_rows(k->fft, y, k->rows);
+    for (int j = 0; j < f->grid.ny; j++) {
+        for (int i = 0; j < w->kh && i < w->kw; i++) k->line[0][i] = (float)tap_at(w, i, j);
+        gfi_fft2_put_row(k->fft, j, j < w->kh ? k->line[0] : NULL, NULL);
     }
     gfi_fft2_get_kernel(k->fft, f->kernel);
     return GF_OK;
@@ -159,8 +147,8 @@ static void destroy(const gfi_request *request, void *state)
     if (!f) return;
     for (int i = 0; f->workers && i < f->n_workers; i++) {
         gfi_fft2_destroy(&f->workers[i].fft);
-        gfi_free(f->workers[i].rows);
-        gfi_free(f->workers[i].results);
+        gfi_free(f->workers[i].line[0]);
+        gfi_free(f->workers[i].line[1]);
         gfi_free(f->workers[i].last_hit);
     }
     gfi_free(f->workers);
@@ -174,8 +162,8 @@ static gf_status prepare(const gfi_request *request, void **state)
     if (!f) return GF_ERROR_NO_MEMORY;
     const grid *g = &f->grid;
     f->grid = choose_grid(request);
-    const int64_t tiles = (int64_t)g->tiles_x * g->tiles_y;
-    f->n_workers = request->threads < tiles ? request->threads : (int)tiles;
+    f->n_pairs = ((int64_t)g->tiles_x * g->tiles_y + 1) / 2;
+    f->n_workers = request->threads < f->n_pairs ? request->threads : (int)f->n_pairs;
     f->workers = gfi_alloc_zero((size_t)f->n_workers, sizeof *f->workers, "fft threads");
     gf_status status = f->workers ? GF_OK : GF_ERROR_NO_MEMORY;
     for (int i = 0; status == GF_OK && i < f->n_workers; i++)
@@ -185,9 +173,9 @@ static gf_status prepare(const gfi_request *request, void **state)
         destroy(request, f);
         return status;
     }
-    const size_t floats = (size_t)g->nx * (GFI_FFT2_ROWS + padded_rows(g->step_y) + 1);
-    f->bytes = gfi_fft2_size(f->workers[0].fft) * sizeof *f->kernel +
-               (size_t)f->n_workers * (gfi_fft2_bytes(f->workers[0].fft) + floats * sizeof(float));
+    const size_t line_bytes = (size_t)g->nx * (2 * sizeof(float) + sizeof(int));
+    f->bytes = gfi_fft2_kernel_size(f->workers[0].fft) * sizeof *f->kernel +
+               (size_t)f->n_workers * (gfi_fft2_bytes(f->workers[0].fft) + line_bytes);
     *state = f;
     return GF_OK;
 }
@@ -197,7 +185,8 @@ static size_t memory_bytes(const void *state) { return ((const fft *)state)->byt
 static void describe(const void *state, char *out, size_t n_bytes)
 {
     const grid *g = &((const fft *)state)->grid;
-    snprintf(out, n_bytes, "%d x %d tiles of %d x %d px", g->tiles_x, g->tiles_y, g->nx, g->ny);
+    snprintf(out, n_bytes, "%d x %d tiles of %d x %d px, two at once", g->tiles_x, g->tiles_y,
+             g->nx, g->ny);
 }
 
 /* ---- pixels that are not finite ------------------------------------------------------------ */
@@ -220,6 +209,9 @@ GFI_CLONES static float gfi_fft_clean(float *line, int n, bool *spoiled)
 
 typedef struct tile {
     int x, y, width, height; /* the results it gives */
+    float *results;
+    size_t pitch; /* of results, in floats */
+    bool spoiled; /* by pixels that are not finite */
 } tile;
 
 static int min_int(int a, int b) { return a < b ? a : b; }
@@ -235,53 +227,60 @@ static float tap_times(const gfi_window *w, int i, int j, double value)
 }
 
 /* Add what an infinite pixel at (v, u) of the tile gives to the windows that hold it. */
-static void spread(const gfi_window *w, worker *k, size_t nx, const tile *t, int v, int u)
+static void spread(const gfi_window *w, const tile *t, int v, int u, double value)
 {
-    const double value = k->rows[v];
     for (int y = max_int(0, u - w->kh + 1); y <= min_int(u, t->height - 1); y++)
         for (int x = max_int(0, v - w->kw + 1); x <= min_int(v, t->width - 1); x++)
-            k->results[(size_t)y * nx + (size_t)x] += tap_times(w, v - x, u - y, value);
+            t->results[(size_t)y * t->pitch + (size_t)x] += tap_times(w, v - x, u - y, value);
 }
 
 /* Give the results of windows with NaN and infinite pixels. A result is NaN when a row of its
  * window holds one, so for every column the last row is kept in which the window's width did. */
-static void spoil_tile(const gfi_window *w, worker *k, size_t nx, const tile *t, const gf_view *src)
+static void spoil_tile(const gfi_window *w, worker *k, const tile *t, const gf_view *src)
 {
     const int n_line = t->width + w->kw - 1;
+    float *line = k->line[0];
     for (int x = 0; x < t->width; x++) k->last_hit[x] = -1;
     for (int u = 0; u < t->height + w->kh - 1; u++) {
-        gfi_read_line(w, src, t->x - w->ax, t->y - w->ay + u, n_line, k->rows);
+        gfi_read_line(w, src, t->x - w->ax, t->y - w->ay + u, n_line, line);
         for (int v = 0, last = -1; v < n_line; v++) {
             const int x = v - w->kw + 1;
-            if (isnan(k->rows[v])) last = v;
-            if (isinf(k->rows[v])) spread(w, k, nx, t, v, u);
+            if (isnan(line[v])) last = v;
+            if (isinf(line[v])) spread(w, t, v, u, line[v]);
             if (x >= 0 && last >= x) k->last_hit[x] = u;
         }
         const int y = u - w->kh + 1;
         for (int x = 0; y >= 0 && x < t->width; x++)
-            if (k->last_hit[x] >= y) k->results[(size_t)y * nx + (size_t)x] = NAN;
+            if (k->last_hit[x] >= y) t->results[(size_t)y * t->pitch + (size_t)x] = NAN;
     }
 }
 
 /* ---- run ----------------------------------------------------------------------------------- */
 
-/* Read the tile's source pixels times a factor and transform its rows. Returns the largest finite
- * |pixel|, and whether there were others. */
-static float read_tile(const gfi_window *w, const fft *f, worker *k, const tile *t,
-                       const gf_view *src, float factor, bool *spoiled)
+/* Read row u of a tile's source pixels times a factor into a line; NULL when the tile has no such
+ * row. Raises peak to the largest finite |pixel|. */
+static const float *read_row(const gfi_window *w, const fft *f, tile *t, const gf_view *src, int u,
+                             float factor, float *line, float *peak)
 {
-    const int n_line = t->width + w->kw - 1, n_rows = t->height + w->kh - 1;
-    const size_t nx = (size_t)f->grid.nx;
+    const int n_line = t->width + w->kw - 1;
+    if (!t->height || u >= t->height + w->kh - 1) return NULL;
+    memset(line + n_line, 0, (size_t)(f->grid.nx - n_line) * sizeof *line);
+    gfi_read_line(w, src, t->x - w->ax, t->y - w->ay + u, n_line, line);
+    *peak = fmaxf(*peak, gfi_fft_clean(line, n_line, &t->spoiled));
+    for (int v = 0; factor != 1.0f && v < n_line; v++) line[v] *= factor;
+    return line;
+}
+
+/* Read a pair of tiles and transform their rows. Returns the largest finite |pixel|. */
+static float read_pair(const gfi_window *w, const fft *f, worker *k, tile pair[2],
+                       const gf_view *src, float factor)
+{
     float peak = 0;
-    for (int y = 0; y < f->grid.ny; y += GFI_FFT2_ROWS) {
-        memset(k->rows, 0, nx * GFI_FFT2_ROWS * sizeof *k->rows);
-        for (int u = y; u < y + GFI_FFT2_ROWS && u < n_rows; u++) {
-            float *row = k->rows + (size_t)(u - y) * nx;
-            gfi_read_line(w, src, t->x - w->ax, t->y - w->ay + u, n_line, row);
-            peak = fmaxf(peak, gfi_fft_clean(row, n_line, spoiled));
-            for (int v = 0; factor != 1.0f && v < n_line; v++) row[v] *= factor;
-        }
-        gfi_fft2_put_rows(k->fft, y, k->rows);
+    for (int u = 0; u < f->grid.ny; u++) {
+        const float *row[2];
+        for (int i = 0; i < 2; i++)
+            row[i] = read_row(w, f, &pair[i], src, u, factor, k->line[i], &peak);
+        gfi_fft2_put_row(k->fft, u, row[0], row[1]);
     }
     return peak;
 }
@@ -294,44 +293,63 @@ static float safe_factor(float peak)
     return ldexpf(1.0f, max_int(-100, min_int(100, -ilogbf(peak))));
 }
 
-static void run_tile(const gfi_window *w, const fft *f, worker *k, const tile *t,
-                     const gf_view *src, const gf_view *dst)
+static void get_results(worker *k, tile pair[2], float factor)
 {
-    const size_t nx = (size_t)f->grid.nx;
-    bool spoiled = false;
-    const float factor = safe_factor(read_tile(w, f, k, t, src, 1.0f, &spoiled));
-    if (factor != 1.0f) read_tile(w, f, k, t, src, factor, &spoiled);
+    for (int i = 0; i < 2; i++) pair[i].pitch = gfi_fft2_row_pitch(k->fft);
+    for (int y = 0; y < max_int(pair[0].height, pair[1].height); y++) {
+        float *row[2];
+        gfi_fft2_get_row(k->fft, y, &row[0], &row[1]);
+        for (int i = 0; i < 2; i++) {
+            if (y == 0) pair[i].results = row[i];
+            for (int x = 0; factor != 1.0f && x < pair[i].width; x++) row[i][x] /= factor;
+        }
+    }
+}
+
+static void run_pair(const gfi_window *w, const fft *f, worker *k, tile pair[2], const gf_view *src,
+                     const gf_view *dst)
+{
+    const float factor = safe_factor(read_pair(w, f, k, pair, src, 1.0f));
+    if (factor != 1.0f) read_pair(w, f, k, pair, src, factor);
     gfi_fft2_correlate(k->fft, f->kernel);
-    for (int y = 0; y < t->height; y += GFI_FFT2_ROWS)
-        gfi_fft2_get_rows(k->fft, y, k->results + (size_t)y * nx);
-    if (factor != 1.0f)
-        for (size_t i = 0; i < (size_t)t->height * nx; i++) k->results[i] /= factor;
-    if (spoiled) spoil_tile(w, k, nx, t, src);
-    for (int y = 0; y < t->height; y++)
-        gfi_store_line(w, k->results + (size_t)y * nx, NULL, NULL, dst, t->x, t->y + y, t->width);
+    get_results(k, pair, factor);
+    for (int i = 0; i < 2; i++) {
+        const tile *t = &pair[i];
+        if (t->spoiled) spoil_tile(w, k, t, src);
+        for (int y = 0; y < t->height; y++)
+            gfi_store_line(w, t->results + (size_t)y * t->pitch, NULL, NULL, dst, t->x, t->y + y,
+                           t->width);
+    }
+}
+
+/* Tile n, without rows when there is none. */
+static tile nth_tile(const grid *g, int64_t n, const gf_view *dst)
+{
+    if (n >= (int64_t)g->tiles_x * g->tiles_y) return (tile){ 0 };
+    tile t = { .x = (int)(n % g->tiles_x) * g->step_x, .y = (int)(n / g->tiles_x) * g->step_y };
+    t.width = min_int(g->step_x, dst->width - t.x);
+    t.height = min_int(g->step_y, dst->height - t.y);
+    return t;
 }
 
 static void run_nth(const gfi_window *w, const fft *f, worker *k, int64_t n, const gf_view *src,
                     const gf_view *dst)
 {
-    const grid *g = &f->grid;
-    tile t = { .x = (int)(n % g->tiles_x) * g->step_x, .y = (int)(n / g->tiles_x) * g->step_y };
-    t.width = min_int(g->step_x, dst->width - t.x);
-    t.height = min_int(g->step_y, dst->height - t.y);
-    run_tile(w, f, k, &t, src, dst);
+    tile pair[2] = { nth_tile(&f->grid, 2 * n, dst), nth_tile(&f->grid, 2 * n + 1, dst) };
+    run_pair(w, f, k, pair, src, dst);
 }
 
 static gf_status run(const gfi_request *request, void *state, const gf_view *src,
                      const gf_view *dst)
 {
     const fft *f = state;
-    const int64_t n_tiles = (int64_t)f->grid.tiles_x * f->grid.tiles_y;
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(f->n_workers) if (f->n_workers > 1)
-    for (int64_t n = 0; n < n_tiles; n++)
+    for (int64_t n = 0; n < f->n_pairs; n++)
         run_nth(request->window, f, &f->workers[omp_get_thread_num()], n, src, dst);
 #else
-    for (int64_t n = 0; n < n_tiles; n++) run_nth(request->window, f, &f->workers[0], n, src, dst);
+    for (int64_t n = 0; n < f->n_pairs; n++)
+        run_nth(request->window, f, &f->workers[0], n, src, dst);
 #endif
     return GF_OK;
 }

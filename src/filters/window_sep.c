@@ -43,10 +43,9 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
 static double cost_ns(const gfi_request *request)
 {
     const gfi_window *w = request->window;
-    const double term =
-        GFI_NS_PER_SEPARABLE_TERM + w->kw * GFI_NS_PER_ROW_TAP + w->kh * GFI_NS_PER_COLUMN_TAP;
+    const double term = w->kw * GFI_NS_PER_ROW_TAP + w->kh * GFI_NS_PER_COLUMN_TAP;
     const double combine = w->combine == GFI_COMBINE_MAGNITUDE ? GFI_NS_PER_MAGNITUDE : 0;
-    return gfi_cpu_cost_ns(request, GFI_NS_PER_PIXEL + w->n_terms * term + combine);
+    return gfi_cpu_cost_ns(request, GFI_NS_PER_SEPARABLE_PIXEL + w->n_terms * term + combine);
 }
 
 static void destroy(const gfi_request *request, void *state)
