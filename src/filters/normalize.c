@@ -120,8 +120,8 @@ static float value_of(uint32_t key)
 static void count_row(const void *row, gf_pixel pixel, int width, int high, uint64_t *counts)
 {
     float v[BLOCK];
-    for (int x = 0; x < width; x += BLOCK) {
-        const int n = width - x < BLOCK ? width - x : BLOCK;
+    for (int x = 0, n; x < width; x += n) {
+        n = width - x < BLOCK ? width - x : BLOCK;
         gfi_load_f32(row, pixel, x, n, v);
         for (int i = 0; i < n; i++) {
             if (isnan(v[i])) continue;
@@ -140,8 +140,9 @@ static void count_image(const selection *s, const gf_view *src, int high)
     memset(s->counts, 0, (size_t)s->threads * BINS * sizeof *s->counts);
 #pragma omp parallel for num_threads(s->threads) schedule(static, 1)
     for (int t = 0; t < s->threads; t++)
-        for (int y = t; y < src->height; y += s->threads)
-            count_row(gfi_row(src, y), src->pixel, src->width, high, s->counts + (size_t)t * BINS);
+        for (int64_t y = t; y < src->height; y += s->threads)
+            count_row(gfi_row(src, (int32_t)y), src->pixel, src->width, high,
+                      s->counts + (size_t)t * BINS);
     for (int t = 1; t < s->threads; t++)
         for (int i = 0; i < BINS; i++) s->counts[i] += s->counts[(size_t)t * BINS + (size_t)i];
 }
@@ -191,8 +192,8 @@ static void map_row(const range *r, const void *src, gf_pixel in, void *dst, gf_
                     int width)
 {
     float v[BLOCK];
-    for (int x = 0; x < width; x += BLOCK) {
-        const int n = width - x < BLOCK ? width - x : BLOCK;
+    for (int x = 0, n; x < width; x += n) {
+        n = width - x < BLOCK ? width - x : BLOCK;
         gfi_load_f32(src, in, x, n, v);
         for (int i = 0; i < n; i++) v[i] = (float)map(r, (double)v[i]);
         gfi_store_f32(dst, out, x, n, v);

@@ -120,8 +120,8 @@ static void run_row(const gfi_point *p, const float *table, const void *src, gf_
                     gf_pixel out, int n)
 {
     float v[BLOCK];
-    for (int x = 0; x < n; x += BLOCK) {
-        const int m = n - x < BLOCK ? n - x : BLOCK;
+    for (int x = 0, m; x < n; x += m) {
+        m = n - x < BLOCK ? n - x : BLOCK;
         gfi_load_f32(src, in, x, m, v);
         if (table)
             for (int i = 0; i < m; i++) v[i] = table[(int)v[i]];
