@@ -28,8 +28,13 @@ GF_DEVICE void gf_sep_join(const gf_sep_args &a, int x, int y, float (&sum)[GF_S
             sum[o] = fmaf(c.scale, TERMS > 1 ? sum[o] + second[o] : sum[o], c.offset);
         return;
     }
+    if (TERMS == 1 && c.combine == GF_C_MAGNITUDE) { /* of one term; gf_combine would take roots */
+#pragma unroll
+        for (int o = 0; o < GF_SEP_OUT; o++) sum[o] = fmaf(c.scale, fabsf(sum[o]), c.offset);
+        return;
+    }
     float own[GF_SEP_OUT] = {};
-    if (c.combine == GF_C_UNSHARP) {
+    if (TERMS == 1 || c.combine == GF_C_UNSHARP) {
         if (a.src.pixel == GF_P_U8)
             gf_sep_own<unsigned char, DX, DY>(a.src, x, y, own);
         else if (a.src.pixel == GF_P_U16)
@@ -54,44 +59,21 @@ template <class T, int N> struct alignas(N * sizeof(T)) gf_sep_group {
     T at[N];
 };
 
-/* The columns of a thread. */
-struct gf_sep_place {
-    int x;      /* the first one in the source; may lie outside */
-    int to;     /* and in the rows in shared memory, where negative ones are not needed */
-    bool even;  /* `to` is a multiple of the number of columns */
-    bool whole; /* their pixels are one aligned group inside the source */
-};
-
-/* The threads' groups of N columns, the first of which holds column x. */
-template <int N> GF_DEVICE gf_sep_place gf_sep_find_place(const gf_kimage &src, int x)
-{
-    const int bytes = 1 << (src.pixel - 1), group = N * bytes;
-    const bool aligned = (src.pitch & (group - 1)) == 0;
-    const long long at = reinterpret_cast<long long>(src.data) + static_cast<long long>(x) * bytes;
-    const int before = aligned ? static_cast<int>(at & (group - 1)) / bytes : 0;
-    gf_sep_place place;
-    place.to = N * static_cast<int>(threadIdx.x) - before;
-    place.x = x + place.to;
-    place.even = before == 0;
-    place.whole = aligned && place.x >= 0 && place.x + N <= src.width;
-    return place;
-}
-
-template <class T, int ROWS, int N>
-GF_DEVICE void gf_sep_fetch_as(const gf_kimage &src, int x, int y, float (&v)[ROWS][N])
+/* Pixels of the columns x … of the rows y …, which are aligned groups inside the source. */
+template <class T, int N>
+GF_DEVICE void gf_sep_fetch_as(const gf_kimage &src, int x, int y, float (&v)[GF_SEP_K_ROWS][N])
 {
     const char *from = reinterpret_cast<const char *>(gf_row<const T>(src, y) + x);
 #pragma unroll
-    for (int r = 0; r < ROWS; r++, from += src.pitch) {
+    for (int r = 0; r < GF_SEP_K_ROWS; r++, from += src.pitch) {
         const gf_sep_group<T, N> group = *reinterpret_cast<const gf_sep_group<T, N> *>(from);
 #pragma unroll
         for (int c = 0; c < N; c++) v[r][c] = static_cast<float>(group.at[c]);
     }
 }
 
-/* Aligned groups of columns x … of the rows y …, all inside the source. */
-template <int ROWS, int N>
-GF_DEVICE void gf_sep_fetch(const gf_kimage &src, int x, int y, float (&v)[ROWS][N])
+template <int N>
+GF_DEVICE void gf_sep_fetch(const gf_kimage &src, int x, int y, float (&v)[GF_SEP_K_ROWS][N])
 {
     if (src.pixel == GF_P_U8)
         gf_sep_fetch_as<unsigned char>(src, x, y, v);
@@ -101,16 +83,53 @@ GF_DEVICE void gf_sep_fetch(const gf_kimage &src, int x, int y, float (&v)[ROWS]
         gf_sep_fetch_as<float>(src, x, y, v);
 }
 
-/* A row of a thread's columns wherever they lie. */
-template <int N>
-GF_DEVICE void gf_sep_fetch_folded(const gf_sep_args &a, int x, int y, float (&v)[N])
+/* Pixels of the columns xs of the rows ys, where -1 stands for the border's value, to shared
+ * memory: so few registers are needed that pixels of many are not kept from the whole kernel. */
+template <class T, int N>
+GF_DEVICE void gf_sep_gather_as(const gf_kimage &src, float border_value, const int (&xs)[N],
+                                const int (&ys)[GF_SEP_K_ROWS], gf_sep_group<float, N> *to,
+                                int groups)
 {
-    y = gf_border_index(y, a.src.height, a.border);
+#pragma unroll 2
+    for (int r = 0; r < GF_SEP_K_ROWS; r++) {
+        const int y = ys[r];
+        const T *const row = gf_row<const T>(src, y < 0 ? 0 : y);
+        gf_sep_group<float, N> v;
 #pragma unroll
-    for (int c = 0; c < N; c++) {
-        const int at = gf_border_index(x + c, a.src.width, a.border);
-        v[c] = at < 0 || y < 0 ? a.border_value : gf_load(a.src, at, y);
+        for (int c = 0; c < N; c++) v.at[c] = (xs[c] | y) < 0 ? border_value : gf_get(row + xs[c]);
+        to[r * groups] = v;
     }
+}
+
+/* As gf_sep_fetch, wherever the pixels lie; `to` is room for them in shared memory, a group in each
+ * row of `groups`. */
+template <int N>
+GF_DEVICE void gf_sep_fetch_folded(const gf_sep_args &a, int x, int y, gf_sep_group<float, N> *to,
+                                   int groups, float (&v)[GF_SEP_K_ROWS][N])
+{
+    int xs[N], ys[GF_SEP_K_ROWS];
+#pragma unroll 1
+    for (int c = 0; c < N; c++) xs[c] = gf_border_index(x + c, a.src.width, a.border);
+#pragma unroll 1
+    for (int r = 0; r < GF_SEP_K_ROWS; r++) ys[r] = gf_border_index(y + r, a.src.height, a.border);
+    if (a.src.pixel == GF_P_U8)
+        gf_sep_gather_as<unsigned char>(a.src, a.border_value, xs, ys, to, groups);
+    else if (a.src.pixel == GF_P_U16)
+        gf_sep_gather_as<unsigned short>(a.src, a.border_value, xs, ys, to, groups);
+    else
+        gf_sep_gather_as<float>(a.src, a.border_value, xs, ys, to, groups);
+#pragma unroll
+    for (int r = 0; r < GF_SEP_K_ROWS; r++)
+#pragma unroll
+        for (int c = 0; c < N; c++) v[r][c] = to[r * groups].at[c];
+}
+
+/* Whether a thread's N columns from x on are aligned groups inside the source. */
+template <int N> GF_DEVICE bool gf_sep_is_whole(const gf_kimage &src, int x)
+{
+    const int bytes = 1 << (src.pixel - 1);
+    const long long at = reinterpret_cast<long long>(src.data) + static_cast<long long>(x) * bytes;
+    return x >= 0 && x + N <= src.width && ((at | src.pitch) & (N * bytes - 1)) == 0;
 }
 
 /* Let a row's pixels v take part in the K sums of each column: acc[t][j] is the sum of the taps
@@ -129,44 +148,29 @@ GF_DEVICE void gf_sep_row_in(const gf_sep_args &a, const float (&v)[N], float (&
                     j > 0 ? fmaf(a.col[t][j], v[c], acc[t][j - (j > 0)][c]) : a.col[t][0] * v[c];
 }
 
-/* Column pass of a step: source rows y … into the rows `to` of shared memory, all at once where
- * they are well placed. */
+/* Column pass of a step: columns x …, source rows y … into rows of shared memory; `whole` tells
+ * how the columns lie. */
 template <int K, int TERMS, int N>
-GF_DEVICE void gf_sep_rows_in(const gf_sep_args &a, const gf_sep_place &place, int y,
-                              float (&acc)[TERMS][K][N], float *to)
+GF_DEVICE void gf_sep_rows_in(const gf_sep_args &a, int x, int y, bool whole,
+                              float (&acc)[TERMS][K][N], float *rows)
 {
-    to += place.to;
-    if (place.even && place.whole && y >= 0 && y + GF_SEP_K_ROWS <= a.src.height) {
-        float v[GF_SEP_K_ROWS][N];
-        gf_sep_fetch(a.src, place.x, y, v);
-        gf_sep_group<float, N> *const groups = reinterpret_cast<gf_sep_group<float, N> *>(to);
-        const int groups_a_row = a.ring_pitch / N;
+    gf_sep_group<float, N> *to = reinterpret_cast<gf_sep_group<float, N> *>(rows) + threadIdx.x;
+    const int groups = a.ring_pitch / N; /* in a row */
+    float v[GF_SEP_K_ROWS][N];
+    if (whole && y >= 0 && y + GF_SEP_K_ROWS <= a.src.height)
+        gf_sep_fetch(a.src, x, y, v);
+    else
+        gf_sep_fetch_folded(a, x, y, to, groups, v);
 #pragma unroll
-        for (int r = 0; r < GF_SEP_K_ROWS; r++) {
-            gf_sep_row_in(a, v[r], acc);
+    for (int r = 0; r < GF_SEP_K_ROWS; r++) {
+        gf_sep_row_in(a, v[r], acc);
 #pragma unroll
-            for (int t = 0; t < TERMS; t++) {
-                gf_sep_group<float, N> done;
+        for (int t = 0; t < TERMS; t++) {
+            gf_sep_group<float, N> done;
 #pragma unroll
-                for (int c = 0; c < N; c++) done.at[c] = acc[t][K - 1][c];
-                groups[(t * GF_SEP_K_ROWS + r) * groups_a_row] = done;
-            }
+            for (int c = 0; c < N; c++) done.at[c] = acc[t][K - 1][c];
+            to[(t * GF_SEP_K_ROWS + r) * groups] = done;
         }
-        return;
-    }
-#pragma unroll 1
-    for (int r = 0; r < GF_SEP_K_ROWS; r++, to += a.ring_pitch) {
-        float v[1][N];
-        if (place.whole && y + r >= 0 && y + r < a.src.height)
-            gf_sep_fetch(a.src, place.x, y + r, v);
-        else
-            gf_sep_fetch_folded(a, place.x, y + r, v[0]);
-        gf_sep_row_in(a, v[0], acc);
-#pragma unroll
-        for (int t = 0; t < TERMS; t++)
-#pragma unroll
-            for (int c = 0; c < N; c++)
-                if (place.to + c >= 0) to[t * GF_SEP_K_ROWS * a.ring_pitch + c] = acc[t][K - 1][c];
     }
 }
 
@@ -207,11 +211,11 @@ GF_DEVICE void gf_sep_put8(float *to, const float (&v)[GF_SEP_OUT])
 
 /* Store pixels x … x+7 of a row as far as there are such columns. */
 template <class T>
-GF_DEVICE void gf_sep_put_row(char *row, int x, int width, const float (&v)[GF_SEP_OUT])
+GF_DEVICE void gf_sep_put_row(char *row, bool aligned, int x, int width,
+                              const float (&v)[GF_SEP_OUT])
 {
-    enum { ALIGNED = sizeof(T) == 1 ? 8 : 16 };
     T *const to = reinterpret_cast<T *>(row) + x;
-    if (x + GF_SEP_OUT <= width && (reinterpret_cast<long long>(to) & (ALIGNED - 1)) == 0) {
+    if (aligned && x + GF_SEP_OUT <= width) {
         gf_sep_put8(to, v);
         return;
     }
@@ -224,10 +228,9 @@ GF_DEVICE void gf_sep_put_row(char *row, int x, int width, const float (&v)[GF_S
  * which it makes those in y_first … y_end-1. Neighbouring lanes take neighbouring rows, whose pitch
  * keeps them in different banks. */
 template <int K, int TERMS>
-GF_DEVICE void gf_sep_rows_out(const gf_sep_args &a, const float *from, int y, int y_first,
-                               int y_end)
+GF_DEVICE void gf_sep_rows_out(const gf_sep_args &a, const float *from, int strip_x, int y,
+                               int y_first, int y_end)
 {
-    const int strip_x = static_cast<int>(blockIdx.x) * a.strip;
     const int columns = a.strip < a.dst.width - strip_x ? a.strip : a.dst.width - strip_x;
     const int row = static_cast<int>(threadIdx.x) % GF_SEP_K_ROWS;
     const int step = static_cast<int>(blockDim.x) / GF_SEP_K_ROWS * GF_SEP_OUT;
@@ -235,6 +238,9 @@ GF_DEVICE void gf_sep_rows_out(const gf_sep_args &a, const float *from, int y, i
     from += row * a.ring_pitch;
     if (y < y_first || y >= y_end) return;
     char *const to = gf_row<char>(a.dst, y);
+    /* For what gf_sep_put8 stores at a time; x is a multiple of eight. */
+    const int at_once = a.dst.pixel == GF_P_U8 ? 8 : 16;
+    const bool aligned = (reinterpret_cast<long long>(to) & (at_once - 1)) == 0;
 #pragma unroll 1
     for (int x = static_cast<int>(threadIdx.x) / GF_SEP_K_ROWS * GF_SEP_OUT; x < columns;
          x += step) {
@@ -244,30 +250,37 @@ GF_DEVICE void gf_sep_rows_out(const gf_sep_args &a, const float *from, int y, i
             gf_sep_along_row<K>(a.row[1], from + GF_SEP_K_ROWS * a.ring_pitch + x, second);
         gf_sep_join<TERMS, 1, 0>(a, strip_x + x, y, sum, second);
         if (a.dst.pixel == GF_P_U8)
-            gf_sep_put_row<unsigned char>(to, strip_x + x, a.dst.width, sum);
+            gf_sep_put_row<unsigned char>(to, aligned, strip_x + x, a.dst.width, sum);
         else if (a.dst.pixel == GF_P_U16)
-            gf_sep_put_row<unsigned short>(to, strip_x + x, a.dst.width, sum);
+            gf_sep_put_row<unsigned short>(to, aligned, strip_x + x, a.dst.width, sum);
         else
-            gf_sep_put_row<float>(to, strip_x + x, a.dst.width, sum);
+            gf_sep_put_row<float>(to, aligned, strip_x + x, a.dst.width, sum);
     }
 }
 
 template <int K, int TERMS> GF_DEVICE void gf_sep_strip(const gf_sep_args &a, float *shared)
 {
     enum { N = GF_SEP_K_COLUMNS(K, TERMS) };
-    const int strip_x = static_cast<int>(blockIdx.x) * a.strip;
-    const int strip_y = static_cast<int>(blockIdx.y) * a.rows;
+    /* Blocks of a strip follow each other. The last strip comes second: those at the image's sides
+     * take longer. */
+    const int segments = (a.dst.height + a.rows - 1) / a.rows;
+    const int strips = static_cast<int>(gridDim.x) / segments;
+    const int order = static_cast<int>(blockIdx.x) / segments;
+    const int strip_x = (order == 0 ? 0 : order == 1 ? strips - 1 : order - 1) * a.strip;
+    const int strip_y = (static_cast<int>(blockIdx.x) - order * segments) * a.rows;
     const int y_end = a.rows < a.dst.height - strip_y ? strip_y + a.rows : a.dst.height;
-    const gf_sep_place place = gf_sep_find_place<N>(a.src, strip_x - a.ax - GF_SEP_LEAD(K));
-    const bool needed = place.to < GF_SEP_LEAD(K) + K - 1 + a.strip &&
-                        place.to + strip_x < a.dst.width + GF_SEP_LEAD(K) + K - 1;
+    const int column = N * static_cast<int>(threadIdx.x); /* of the strip, margin included */
+    const int x = strip_x - a.ax - GF_SEP_LEAD(K) + column;
+    const int columns = a.strip < a.dst.width - strip_x ? a.strip : a.dst.width - strip_x;
+    const bool needed = column < GF_SEP_LEAD(K) + columns + K - 1;
+    const bool whole = gf_sep_is_whole<N>(a.src, x);
     float acc[TERMS][K][N] = {};
     float *now = shared, *other = shared + TERMS * GF_SEP_K_ROWS * a.ring_pitch;
     /* y: the row of the result that is complete when the step's first source row is in. */
     for (int y = strip_y - (K - 1); y < y_end; y += GF_SEP_K_ROWS) {
-        if (needed) gf_sep_rows_in(a, place, y + K - 1 - a.ay, acc, now);
+        if (needed) gf_sep_rows_in(a, x, y + K - 1 - a.ay, whole, acc, now);
         __syncthreads();
-        gf_sep_rows_out<K, TERMS>(a, now, y, strip_y, y_end);
+        gf_sep_rows_out<K, TERMS>(a, now, strip_x, y, strip_y, y_end);
         float *const swap = now;
         now = other;
         other = swap;

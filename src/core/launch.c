@@ -34,14 +34,13 @@ static int resident_blocks(const gfi_chip *chip, const gfi_tune_row *row, int th
 }
 
 /* Rows of a block of a strip kernel, which takes them `step` at a time and goes over `extra` more
- * than it makes. The chip is to be filled by whole waves of blocks; of those as many as leave the
- * extra rows a small part. */
-static int strip_rows(const gfi_chip *chip, int blocks_a_sm, int strips, int step, int extra,
-                      int height)
+ * than it makes. The chip is to be filled by whole waves of blocks; of those as many as leave
+ * blocks of at least `plenty` rows. */
+static int strip_rows_of(const gfi_chip *chip, int blocks_a_sm, int strips, int step, int extra,
+                         int plenty, int height)
 {
-    enum { WORTH = 16 }; /* extra rows are no more than one in so many, where that fills the chip */
     const int64_t wave = (int64_t)chip->multiprocessors * blocks_a_sm;
-    const int64_t wanted = (int64_t)strips * divide_up(height, (extra ? extra : 1) * WORTH);
+    const int64_t wanted = (int64_t)strips * divide_up(height, plenty);
     const int64_t waves = wanted > wave ? wanted / wave : 1;
     int64_t segments = waves * wave / strips;
     if (segments < 1) segments = 1;
@@ -51,6 +50,15 @@ static int strip_rows(const gfi_chip *chip, int blocks_a_sm, int strips, int ste
     int rows = divide_up(height, segments);
     if (rows < least) rows = least;
     return round_up((int64_t)rows + extra, step) - extra; /* whole steps */
+}
+
+/* The same where extra rows cost as much as others: they are to be a small part. */
+static int strip_rows(const gfi_chip *chip, int blocks_a_sm, int strips, int step, int extra,
+                      int height)
+{
+    enum { WORTH = 16 };
+    return strip_rows_of(chip, blocks_a_sm, strips, step, extra, (extra ? extra : 1) * WORTH,
+                         height);
 }
 
 /* ---- 2-D ----------------------------------------------------------------------------------- */
@@ -140,8 +148,7 @@ bool gfi_launch_sep_k(const gfi_chip *chip, int k, int n_terms, int width, int h
                       gfi_launch_config *out)
 {
     const int columns = GF_SEP_K_COLUMNS(k, n_terms);
-    /* Columns of the strip's threads beside its own: groups may begin too early to be aligned. */
-    const int margin = columns - 1 + GF_SEP_LEAD(k) + k - 1;
+    const int margin = GF_SEP_LEAD(k) + k - 1; /* columns of the strip's threads beside its own */
     const int widest = (GF_SEP_K_THREADS(k) * columns - margin) / GF_SEP_OUT * GF_SEP_OUT;
     const int strip = round_up(divide_up(width, divide_up(width, widest)), GF_SEP_OUT);
     const int threads = round_up(divide_up(strip + margin, columns), WARP);
@@ -156,11 +163,13 @@ bool gfi_launch_sep_k(const gfi_chip *chip, int k, int n_terms, int width, int h
 
     out->resident =
         resident_blocks(chip, gfi_tune_find(GFI_TUNE_SEP_K, k), threads, out->shared_bytes);
-    out->rows = strip_rows(chip, out->resident, strips, GF_SEP_K_ROWS, k - 1, height);
+    /* Extra rows are half the work of others. Blocks at the sides take longer, so one wave of long
+     * ones would end raggedly. */
+    const int plenty = k - 1 > GF_SEP_K_ROWS ? 8 * (k - 1) : 8 * GF_SEP_K_ROWS;
+    out->rows = strip_rows_of(chip, out->resident, strips, GF_SEP_K_ROWS, k - 1, plenty, height);
     out->steps = (double)strip * (out->rows + (k - 1) / 2.0);
-    out->grid[0] = (unsigned)strips;
-    out->grid[1] = (unsigned)divide_up(height, out->rows);
-    out->grid[2] = 1;
+    out->grid[0] = (unsigned)strips * (unsigned)divide_up(height, out->rows);
+    out->grid[1] = out->grid[2] = 1;
     return true;
 }
 

@@ -16,9 +16,7 @@ GF_TUNE(GFI_TUNE_DIRECT, 9, 4, 16, 1.25)
 GF_TUNE(GFI_TUNE_DIRECT, 15, 3, 16, 1.25)
 /* 86 registers */
 GF_TUNE(GFI_TUNE_DIRECT_N, GF_ANY_TAPS, 5, 24, 1.6)
-/* 64, 72, 80, 96, 127 registers */
-GF_TUNE(GFI_TUNE_SEP_K, 3, 8, 12, 1.1)
-GF_TUNE(GFI_TUNE_SEP_K, 5, 7, 12, 1.1)
+/* 80, 96, 128, 116 registers; shared memory too allows but 6 blocks */
 GF_TUNE(GFI_TUNE_SEP_K, 7, 6, 12, 1.1)
 GF_TUNE(GFI_TUNE_SEP_K, 11, 5, 12, 1.1)
 GF_TUNE(GFI_TUNE_SEP_K, 17, 4, 12, 1.1)
