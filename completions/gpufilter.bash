@@ -3,7 +3,7 @@
 _gpufilter()
 {
     local cur=$2 prev=$3 command= words= common= i
-    local names="run list help info devices compare bench abs box clamp convolve correlate dog emboss gamma gaussian gradient invert laplacian log normalize prewitt scale scharr sobel threshold unsharp"
+    local names="run list help info devices compare bench tune abs box clamp convolve correlate dog emboss gamma gaussian gradient invert laplacian log normalize prewitt scale scharr sobel threshold unsharp"
     for ((i = 1; i < COMP_CWORD; i++)); do
         case " $names " in *" ${COMP_WORDS[i]} "*) command=${COMP_WORDS[i]}; break ;; esac
     done
@@ -62,6 +62,7 @@ _gpufilter()
         devices) words="--json --quiet --verbose --help " ;;
         compare) words="--depth --format --quality --max-pixels --no-clobber --tolerance --diff --json --quiet --verbose --help " ;;
         bench) words="--backend --device --impl --threads --size --pixel --json --quiet --verbose --help " ;;
+        tune) words="--output --backend --device --threads --json --quiet --verbose --help " ;;
         abs) words="$common --border --border-value" ;;
         box) words="$common --size --size-x --size-y --border --border-value" ;;
         clamp) words="$common --low --high --white --border --border-value" ;;

@@ -19,6 +19,9 @@ typedef struct gf_context_params {
     void *log_user;
     int background_start; /* non-zero, with GF_BACKEND_CUDA: look for the device, then start it on a
                              thread; what fails there is reported by the first call that needs it */
+    const char *tuning;   /* file that `gpufilter tune` wrote on this machine: its times correct
+                             those that implementations are chosen by. NULL: the file that the
+                             environment variable GPUFILTER_TUNE names, if any; "": none */
 } gf_context_params;
 
 /* Create a context.
@@ -27,7 +30,8 @@ typedef struct gf_context_params {
  * meanwhile); with AUTO only when a plan wants it.
  * params may be NULL. *out belongs to the caller, NULL on failure. Any thread.
  * Returns OK, INVALID, RANGE (threads < 0, device < 0), NO_MEMORY, NOT_FOUND (no such device),
- * DEVICE (no GPU, no driver, or a driver that is too old), UNSUPPORTED (built without CUDA). */
+ * DEVICE (no GPU, no driver, or a driver that is too old), UNSUPPORTED (built without CUDA), IO and
+ * FORMAT (the tuning file). */
 GF_API gf_status gf_context_create(const gf_context_params *params, gf_context **out);
 
 /* Destroy a context and set *context to NULL. Plans and CUDA images made from it must be gone.

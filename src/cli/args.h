@@ -22,6 +22,7 @@ typedef struct cli_args {
     size_t n_settings;
 
     const char *chain, *output, *impl, *format, *verify, *diff;
+    const char *tuning; /* no option: "" leaves a tuning file unread */
     gf_backend backend;
     gf_pixel depth, pixel;
     int device, threads, quality;

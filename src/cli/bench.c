@@ -42,7 +42,7 @@ static uint32_t next_random(uint32_t *state)
     return *state;
 }
 
-static void fill_noise(const gf_view *view)
+void bench_noise(const gf_view *view)
 {
     uint32_t state = 2463534242u;
     for (int32_t y = 0; y < view->height; y++) {
@@ -65,7 +65,7 @@ static cli_exit fill_source(bench *b)
     if (gf_image_create(NULL, &b->desc, GF_MEMORY_HOST, &noise) != GF_OK)
         return cli_library_error(CLI_FAILED, NULL);
     gf_view from = gf_image_view(noise);
-    fill_noise(&from);
+    bench_noise(&from);
     gf_status status = GF_OK;
     for (int i = 0; i < BENCH_BUFFERS && status == GF_OK; i++) {
         gf_view to = slice(b->source, i);
@@ -158,9 +158,11 @@ static void name_impls(const gf_plan *plan, bench_result *out)
 {
     gf_stage_info s;
     size_t used = 0;
-    for (int i = 0; used < sizeof out->impls && gf_plan_stage_get(plan, i, &s); i++)
+    for (int i = 0; used < sizeof out->impls && gf_plan_stage_get(plan, i, &s); i++) {
         used += (size_t)snprintf(out->impls + used, sizeof out->impls - used, "%s%s", i ? "+" : "",
                                  s.impl);
+        out->expected_ns += s.cost_ns;
+    }
     out->backend = gf_plan_backend(plan);
 }
 

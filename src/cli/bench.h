@@ -20,11 +20,15 @@ typedef struct bench_result {
     char impls[160]; /* of the stages, with + between */
     gf_backend backend;
     int runs;
+    double expected_ns;  /* by the cost models */
     double ns;           /* median of the runs */
     double pixels_per_s; /* of the result */
     double bytes_per_s;  /* input and output, each once */
     double copy_share;   /* time of a copy of as many bytes, divided by ns */
 } bench_result;
+
+/* Fill a picture in host memory with noise, always the same. */
+void bench_noise(const gf_view *view);
 
 /* Make noise and measure the copy. b->args, context, memory and desc are set by the caller. */
 cli_exit bench_start(bench *b);

@@ -11,6 +11,7 @@ cli_exit cmd_info(const cli_args *args);
 cli_exit cmd_devices(const cli_args *args);
 cli_exit cmd_compare(const cli_args *args);
 cli_exit cmd_bench(const cli_args *args);
+cli_exit cmd_tune(const cli_args *args);
 cli_exit cmd_version(const cli_args *args);
 
 #endif

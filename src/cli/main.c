@@ -17,6 +17,7 @@ static cli_exit dispatch(const cli_args *args)
     case CMD_DEVICES: return cmd_devices(args);
     case CMD_COMPARE: return cmd_compare(args);
     case CMD_BENCH: return cmd_bench(args);
+    case CMD_TUNE: return cmd_tune(args);
     case CMD_VERSION: return cmd_version(args);
     }
     return CLI_USAGE;

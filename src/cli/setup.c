@@ -102,13 +102,17 @@ cli_exit setup_context(const cli_args *args, cli_log *log, gf_context **out)
                                  .threads = args->threads,
                                  .log = cli_log_line,
                                  .log_user = log,
-                                 .background_start = 1 };
+                                 .background_start = 1,
+                                 .tuning = args->tuning };
     switch (gf_context_create(&params, out)) {
     case GF_OK: return CLI_OK;
     case GF_ERROR_INVALID:
     case GF_ERROR_RANGE: return cli_library_error(CLI_USAGE, NULL);
     case GF_ERROR_NO_MEMORY:
     case GF_ERROR_INTERNAL: return cli_library_error(CLI_FAILED, NULL);
+    case GF_ERROR_IO:
+    case GF_ERROR_FORMAT:
+        return cli_library_error(CLI_INPUT, "GPUFILTER_TUNE names it; gpufilter tune writes one");
     default:
         return cli_library_error(CLI_BACKEND, "gpufilter devices says what was found; "
                                               "--backend auto or cpu runs without a GPU");

@@ -27,12 +27,22 @@ const cli_command cli_commands[] = {
       "run, pixels and bytes (input and output, each once) per second, and the speed as a share of "
       "a plain copy measured in the same process. Eight pairs of buffers take turns. On a GPU the "
       "pictures are already in its memory and time is the GPU's own." },
+    { CMD_TUNE, "tune", "[FILTER]...",
+      "Measure this machine, so that the fastest implementations are chosen.",
+      "Runs the representative cases of the filters named, or of all, with every implementation, "
+      "checks each result "
+      "against the reference, and writes what was expected and what was measured. Programs find "
+      "the "
+      "file by the environment variable GPUFILTER_TUNE. Without -o it goes to standard output. "
+      "Without a GPU, or with --backend cpu, only "
+      "the CPU is measured. Takes a minute or two; nothing else should run meanwhile." },
     { 0, NULL, NULL, NULL, NULL },
 };
 
 #define BIT(id) (1u << (id))
 #define PICTURES (BIT(CMD_FILTER) | BIT(CMD_RUN))
 #define RUNS (PICTURES | BIT(CMD_BENCH))
+#define MACHINE (RUNS | BIT(CMD_TUNE))
 #define READS (PICTURES | BIT(CMD_COMPARE) | BIT(CMD_INFO))
 #define WRITES (PICTURES | BIT(CMD_COMPARE))
 #define ALL (~0u)
@@ -40,13 +50,13 @@ const cli_command cli_commands[] = {
 const cli_option cli_options[] = {
     { OPT_CHAIN, "chain", 'f', "CHAIN", BIT(CMD_RUN),
       "The chain of filters, such as " CLI_EXAMPLE_CHAIN "." },
-    { OPT_OUTPUT, "output", 'o', "DIR", PICTURES,
-      "Folder for the results of several inputs; made when missing." },
-    { OPT_BACKEND, "backend", 0, "auto|cpu|cuda", RUNS,
+    { OPT_OUTPUT, "output", 'o', "PATH", PICTURES | BIT(CMD_TUNE),
+      "Folder for the results of several inputs, made when missing; for tune the file to write." },
+    { OPT_BACKEND, "backend", 0, "auto|cpu|cuda", MACHINE,
       "Where to compute; auto takes what should be faster." },
-    { OPT_DEVICE, "device", 0, "N", RUNS, "Which GPU (default 0)." },
+    { OPT_DEVICE, "device", 0, "N", MACHINE, "Which GPU (default 0)." },
     { OPT_IMPL, "impl", 0, "NAME", RUNS, "Implementation to use in every stage that has it." },
-    { OPT_THREADS, "threads", 0, "N", RUNS, "CPU threads (default: one per core)." },
+    { OPT_THREADS, "threads", 0, "N", MACHINE, "CPU threads (default: one per core)." },
     { OPT_DEPTH, "depth", 0, "u8|u16|f32", WRITES,
       "Pixel type of the result (default: the input's). Values are kept, rounded and clipped." },
     { OPT_FORMAT, "format", 0, "NAME", WRITES,

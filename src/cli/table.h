@@ -17,6 +17,7 @@ typedef enum cli_command_id {
     CMD_DEVICES,
     CMD_COMPARE,
     CMD_BENCH,
+    CMD_TUNE,
     CMD_VERSION /* --version */
 } cli_command_id;
 

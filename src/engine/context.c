@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -15,6 +16,7 @@
 struct gf_context {
     gf_context_params params;
     gfi_log log;
+    gfi_tuning *tuning;   /* NULL: none */
     pthread_mutex_t lock; /* guards the rest */
     gfi_device *device;
     gfi_queue *queue; /* for images outside plans */
@@ -102,6 +104,14 @@ static gf_status begin_cuda(gf_context *c)
 
 /* ---- create, destroy ---------------------------------------------------------------------- */
 
+static gf_status read_tuning(gf_context *c)
+{
+    const char *path = c->params.tuning ? c->params.tuning : getenv("GPUFILTER_TUNE");
+    c->params.tuning = NULL; /* the caller's string need not live on */
+    if (!path || !*path) return GF_OK;
+    return gfi_prepend(gfi_tuning_read(path, &c->tuning), "tuning file");
+}
+
 gf_status gf_context_create(const gf_context_params *params, gf_context **out)
 {
     if (!out) return gfi_fail(GF_ERROR_INVALID, "context: out is NULL");
@@ -117,7 +127,8 @@ gf_status gf_context_create(const gf_context_params *params, gf_context **out)
         gfi_free(c);
         return gfi_fail(GF_ERROR_NO_MEMORY, "context: no mutex");
     }
-    gf_status status = p.backend == GF_BACKEND_CUDA ? begin_cuda(c) : GF_OK;
+    gf_status status = read_tuning(c);
+    if (status == GF_OK && p.backend == GF_BACKEND_CUDA) status = begin_cuda(c);
     if (status != GF_OK) gf_context_destroy(&c);
     *out = c;
     return status;
@@ -131,6 +142,7 @@ void gf_context_destroy(gf_context **context)
     gfi_queue_destroy(&c->queue);
     gfi_device_close(&c->device);
     pthread_mutex_destroy(&c->lock);
+    gfi_tuning_destroy(&c->tuning);
     gfi_free(c);
     *context = NULL;
 }
@@ -178,6 +190,7 @@ double gfi_context_start_ns(gf_context *c)
 void gfi_context_poison(gf_context *c) { c->poisoned = true; }
 gf_backend gfi_context_backend(const gf_context *c) { return c->params.backend; }
 const gfi_log *gfi_context_log(const gf_context *c) { return &c->log; }
+const gfi_tuning *gfi_context_tuning(const gf_context *c) { return c->tuning; }
 
 int gfi_context_threads(const gf_context *c)
 {

@@ -6,6 +6,7 @@
 
 #include "backend/backend.h"
 #include "core/log.h"
+#include "core/tune_file.h"
 
 /* The device is opened once, on first use; *out lives as long as the context. */
 gf_status gfi_context_device(gf_context *context, gfi_device **out);
@@ -23,6 +24,7 @@ void gfi_context_poison(gf_context *context);
 gf_backend gfi_context_backend(const gf_context *context);
 int gfi_context_threads(const gf_context *context);
 const gfi_log *gfi_context_log(const gf_context *context);
+const gfi_tuning *gfi_context_tuning(const gf_context *context); /* NULL: none */
 
 /* Run work on the context's own queue, one caller at a time. */
 gf_status gfi_context_copy(gf_context *context, const gf_view *src, const gf_view *dst);

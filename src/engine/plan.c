@@ -69,7 +69,8 @@ static void judge_stages(gf_plan *plan, const gfi_device_facts *facts)
     for (int i = 0; i < plan->n_stages; i++) {
         gfi_plan_stage *ps = &plan->stages[i];
         ps->request.facts = facts;
-        ps->n_rivals = gfi_judge(&ps->request, GF_BACKEND_AUTO, ps->rivals);
+        ps->n_rivals = gfi_judge(&ps->request, gfi_context_tuning(plan->context), GF_BACKEND_AUTO,
+                                 ps->rivals);
     }
 }
 
@@ -172,12 +173,23 @@ static gf_status alloc_scratch(gf_plan *plan)
     return GF_OK;
 }
 
+/* CPU threads that are worth waking for a stage: with less to do each, the barrier where they meet
+ * takes as long as they saved, and spins meanwhile. */
+static int worth_threads(const gfi_request *request, double cost_ns)
+{
+    static const double least_ns = 1e5;
+    const double total_ns = cost_ns * request->threads;
+    if (!(total_ns < least_ns * request->threads)) return request->threads;
+    return total_ns < 2 * least_ns ? 1 : (int)(total_ns / least_ns);
+}
+
 static gf_status prepare_stages(gf_plan *plan)
 {
     for (int i = 0; i < plan->n_stages; i++) {
         gfi_plan_stage *ps = &plan->stages[i];
         const gf_impl *impl = ps->chosen->impl;
         ps->request.queue = plan->queue;
+        ps->request.threads = worth_threads(&ps->request, ps->chosen->cost_ns);
         if (impl->prepare)
             GFI_TRY(gfi_stage_prepend(impl->prepare(&ps->request, &ps->state), plan->graph, i));
         if (impl->describe) impl->describe(ps->state, ps->variant, sizeof ps->variant);

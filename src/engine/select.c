@@ -3,7 +3,21 @@
 #include <stdio.h>
 #include <string.h>
 
-int gfi_judge(const gfi_request *request, gf_backend backend, gfi_rival rivals[GFI_MAX_RIVALS])
+static double cost_ns(const gfi_request *request, const gfi_tuning *tuning, const gf_impl *impl)
+{
+    const gfi_device_facts *facts = request->facts;
+    if (!impl->cost_ns) return INFINITY;
+    const double ns = impl->cost_ns(request);
+    if (!tuning) return ns;
+    /* another GPU's times say nothing about this one */
+    if (impl->backend == GF_BACKEND_CUDA && facts &&
+        !gfi_tuning_fits(tuning, facts->sm, facts->multiprocessors))
+        return ns;
+    return gfi_tuning_correct(tuning, impl->name, request->in.pixel, ns);
+}
+
+int gfi_judge(const gfi_request *request, const gfi_tuning *tuning, gf_backend backend,
+              gfi_rival rivals[GFI_MAX_RIVALS])
 {
     int n = 0;
     for (const gf_impl *const *p = request->def->impls; *p && n < GFI_MAX_RIVALS; p++) {
@@ -12,7 +26,7 @@ int gfi_judge(const gfi_request *request, gf_backend backend, gfi_rival rivals[G
         gfi_rival *rival = &rivals[n++];
         *rival = (gfi_rival){ .impl = impl, .cost_ns = NAN };
         rival->usable = !impl->usable || impl->usable(request, rival->why);
-        if (rival->usable) rival->cost_ns = impl->cost_ns ? impl->cost_ns(request) : INFINITY;
+        if (rival->usable) rival->cost_ns = cost_ns(request, tuning, impl);
     }
     return n;
 }

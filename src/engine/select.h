@@ -2,6 +2,7 @@
 #ifndef GFI_ENGINE_SELECT_H
 #define GFI_ENGINE_SELECT_H
 
+#include "core/tune_file.h"
 #include "filters/filter_def.h"
 
 enum { GFI_MAX_RIVALS = 12 };
@@ -14,9 +15,10 @@ typedef struct gfi_rival {
     char why[GFI_WHY_BYTES];
 } gfi_rival;
 
-/* Judge all implementations of the request's filter that belong to a backend (AUTO: all). Returns
- * their number. */
-int gfi_judge(const gfi_request *request, gf_backend backend, gfi_rival rivals[GFI_MAX_RIVALS]);
+/* Judge all implementations of the request's filter that belong to a backend (AUTO: all). Costs are
+ * corrected by what was measured here, unless tuning is NULL. Returns their number. */
+int gfi_judge(const gfi_request *request, const gfi_tuning *tuning, gf_backend backend,
+              gfi_rival rivals[GFI_MAX_RIVALS]);
 
 /* The cheapest usable rival, the first on a tie; the reference is taken only when forced, by name.
  * forced NULL: free choice. NULL with the error recorded when there is none. */
