@@ -189,7 +189,8 @@ static gf_status prepare_stages(gf_plan *plan)
         gfi_plan_stage *ps = &plan->stages[i];
         const gf_impl *impl = ps->chosen->impl;
         ps->request.queue = plan->queue;
-        ps->request.threads = worth_threads(&ps->request, ps->chosen->cost_ns);
+        if (impl->backend == GF_BACKEND_CPU)
+            ps->request.threads = worth_threads(&ps->request, ps->chosen->cost_ns);
         if (impl->prepare)
             GFI_TRY(gfi_stage_prepend(impl->prepare(&ps->request, &ps->state), plan->graph, i));
         if (impl->describe) impl->describe(ps->state, ps->variant, sizeof ps->variant);
