@@ -5,13 +5,13 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
 #include "core/alloc.h"
 #include "core/clock.h"
+#include "core/versioned.h"
 
 struct gf_context {
     gf_context_params params;
@@ -28,20 +28,6 @@ struct gf_context {
     gf_status start_status;
     char start_error[1024];
 };
-
-gf_status gfi_params_read(const void *given, void *out, size_t size, const char *name)
-{
-    memset(out, 0, size);
-    memcpy(out, &size, sizeof size);
-    if (!given) return GF_OK;
-    size_t theirs;
-    memcpy(&theirs, given, sizeof theirs);
-    if (theirs < sizeof theirs)
-        return gfi_fail(GF_ERROR_INVALID, "%s: struct_size %zu is not sizeof(%s)", name, theirs,
-                        name);
-    memcpy(out, given, theirs < size ? theirs : size);
-    return GF_OK;
-}
 
 static gf_status check_params(const gf_context_params *p)
 {
@@ -117,7 +103,7 @@ gf_status gf_context_create(const gf_context_params *params, gf_context **out)
     if (!out) return gfi_fail(GF_ERROR_INVALID, "context: out is NULL");
     *out = NULL;
     gf_context_params p;
-    GFI_TRY(gfi_params_read(params, &p, sizeof p, "gf_context_params"));
+    GFI_TRY(gfi_versioned_read(params, &p, sizeof p, "gf_context_params"));
     GFI_TRY(check_params(&p));
     gf_context *c = gfi_alloc_zero(1, sizeof *c, "context");
     if (!c) return GF_ERROR_NO_MEMORY;

@@ -31,7 +31,4 @@ gf_status gfi_context_copy(gf_context *context, const gf_view *src, const gf_vie
 gf_status gfi_context_alloc(gf_context *context, size_t bytes, void **out);
 void gfi_context_free(gf_context *context, void *memory);
 
-/* Copy the struct a caller passed into one of this version's size; missing fields are zero. */
-gf_status gfi_params_read(const void *given, void *out, size_t size, const char *name);
-
 #endif

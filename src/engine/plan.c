@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "core/image.h"
+#include "core/versioned.h"
 #include "engine/context.h"
 #include "engine/params.h"
 #include "filters/window.h"
@@ -284,7 +285,7 @@ gf_status gf_plan_create(gf_context *context, const gf_graph *graph, const gf_im
     if (!context || !graph || !out) return gfi_fail(GF_ERROR_INVALID, "plan: NULL");
     *out = NULL;
     gf_plan_params p;
-    GFI_TRY(gfi_params_read(params, &p, sizeof p, "gf_plan_params"));
+    GFI_TRY(gfi_versioned_read(params, &p, sizeof p, "gf_plan_params"));
     GFI_TRY(check_plan_params(&p));
     GFI_TRY(gfi_desc_check(in));
     if (!graph->n_stages) return gfi_fail(GF_ERROR_INVALID, "plan: the graph has no stage");

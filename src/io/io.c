@@ -9,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "core/image.h"
+#include "core/versioned.h"
 #include "io/codec.h"
 #include "io/file.h"
 
@@ -85,23 +86,9 @@ static gf_status fail_unknown_format(const char *word, bool save)
 
 /* ---- parameters ---- */
 
-/* Copy what the caller's version of a struct has; the rest keeps its default of zero. */
-static gf_status take_params(void *to, size_t n, const void *from, const char *what)
-{
-    if (!from) return GF_OK;
-    size_t given;
-    memcpy(&given, from, sizeof given);
-    if (given < sizeof given)
-        return gfi_fail(GF_ERROR_INVALID, "%s: struct_size is %zu, not sizeof(%s)", what, given,
-                        what);
-    memcpy(to, from, given < n ? given : n);
-    return GF_OK;
-}
-
 static gf_status take_save_params(const gf_save_params *from, gf_save_params *to)
 {
-    *to = (gf_save_params){ 0 };
-    GFI_TRY(take_params(to, sizeof *to, from, "gf_save_params"));
+    GFI_TRY(gfi_versioned_read(from, to, sizeof *to, "gf_save_params"));
     if (to->jpeg_quality < 0 || to->jpeg_quality > 100)
         return gfi_fail(GF_ERROR_RANGE, "jpeg quality: %d is not 1 ... 100", to->jpeg_quality);
     return GF_OK;
@@ -158,8 +145,8 @@ gf_status gf_image_load_memory(const char *name, const void *bytes, size_t n_byt
     if (!out) return gfi_fail(GF_ERROR_INVALID, "out: NULL");
     *out = NULL;
     if (!bytes && n_bytes) return gfi_fail(GF_ERROR_INVALID, "bytes: NULL");
-    gf_load_params p = { 0 };
-    GFI_TRY(take_params(&p, sizeof p, params, "gf_load_params"));
+    gf_load_params p;
+    GFI_TRY(gfi_versioned_read(params, &p, sizeof p, "gf_load_params"));
     gfi_source source = { bytes, n_bytes, p.max_pixels ? p.max_pixels : DEFAULT_MAX_PIXELS };
     gf_file_info info;
     gf_status status = load_source(&source, p.format, &info, out);

@@ -10,6 +10,7 @@
 #include "core/image.h"
 #include "core/log.h"
 #include "core/status.h"
+#include "core/versioned.h"
 
 /* ---- status ---------------------------------------------------------------------------------- */
 
@@ -77,6 +78,38 @@ START_TEST(messages_belong_to_a_thread)
     pthread_join(thread, NULL);
     ck_assert_str_eq(seen, "");
     ck_assert_str_eq(gf_error_message(), "mine");
+}
+END_TEST
+
+/* ---- structs of other versions ----------------------------------------------------------------
+ */
+
+typedef struct settings {
+    size_t struct_size;
+    int a, b;
+} settings;
+
+START_TEST(structs_of_other_versions)
+{
+    settings now;
+    const settings then = { .struct_size = offsetof(settings, b), .a = 3, .b = 4 };
+    expect_ok(gfi_versioned_read(&then, &now, sizeof now, "settings"));
+    ck_assert_int_eq(now.a, 3);
+    ck_assert_int_eq(now.b, 0);
+    expect_ok(gfi_versioned_read(NULL, &now, sizeof now, "settings"));
+    ck_assert_uint_eq(now.struct_size, sizeof now);
+    ck_assert_int_eq(now.a, 0);
+    const struct {
+        settings known;
+        int later[4];
+    } later = { .known = { .struct_size = sizeof later, .b = 5 }, .later = { 1, 2, 3, 4 } };
+    expect_ok(gfi_versioned_read(&later, &now, sizeof now, "settings"));
+    ck_assert_int_eq(now.b, 5);
+    for (size_t n = 0; n < sizeof(size_t); n++) {
+        const settings wrong = { .struct_size = n };
+        expect_fail(gfi_versioned_read(&wrong, &now, sizeof now, "settings"), GF_ERROR_INVALID,
+                    "settings: struct_size");
+    }
 }
 END_TEST
 
@@ -316,6 +349,7 @@ int main(void)
     suite_add(s, "long messages", long_messages_are_cut);
     suite_add(s, "names", status_names);
     suite_add(s, "threads", messages_belong_to_a_thread);
+    suite_add(s, "versions", structs_of_other_versions);
     suite_add(s, "products", products_are_checked);
     suite_add(s, "alloc", allocations_are_checked);
     suite_add(s, "clock", clock_runs_forward);
