@@ -31,6 +31,12 @@ void gfi_sum_row(const float *row, const float *taps, int kw, float *out, int n)
 enum { GFI_COLUMN_ROWS = 4 };
 void gfi_sum_columns(const float *const *rows, const float *taps, int kh, float *const *out, int n);
 
+/* The same for taps that are all 1: gfi_sum_row for kw <= GFI_MAX_ONES (to x < n only),
+ * gfi_sum_columns for GFI_COLUMN_ROWS <= kh <= GFI_MAX_ONES. */
+enum { GFI_MAX_ONES = 256 };
+void gfi_sum_row_ones(const float *row, int kw, float *out, int n);
+void gfi_sum_columns_ones(const float *const *rows, int kh, float *const *out, int n);
+
 /* out[r][x] = sum_ji taps[j * kw + i] * rows[r + j][x + i] for r < GFI_COLUMN_ROWS. */
 void gfi_sum_block(const float *const *rows, const float *taps, int kw, int kh, float *const *out,
                    int n);
@@ -66,6 +72,8 @@ void gfi_sweep_describe(const gfi_sweep *sweep, char *out, size_t n_bytes);
 #define GFI_NS_PER_DIRECT_PIXEL 0.45
 #define GFI_NS_PER_ROW_TAP 0.0345
 #define GFI_NS_PER_COLUMN_TAP 0.03
+#define GFI_NS_PER_DOUBLING 0.08 /* of a window of ones along a row */
+#define GFI_NS_PER_SHARED_ROW 0.066 /* that four windows of ones have in common */
 #define GFI_NS_PER_SEPARABLE_PIXEL 0.3
 #define GFI_NS_PER_MAGNITUDE 0.25
 

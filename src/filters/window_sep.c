@@ -10,6 +10,7 @@ typedef struct sep {
     int kw, kh, n_terms;
     struct {
         float *row, *col;
+        bool row_ones, col_ones; /* few enough, and all 1 */
     } term[GFI_MAX_TERMS];
     gfi_sweep *sweep;
 } sep;
@@ -17,13 +18,19 @@ typedef struct sep {
 static void fill(const void *state, int term, const float *line, float *row, int n)
 {
     const sep *s = state;
-    gfi_sum_row(line, s->term[term].row, s->kw, row, n);
+    if (s->term[term].row_ones)
+        gfi_sum_row_ones(line, s->kw, row, n);
+    else
+        gfi_sum_row(line, s->term[term].row, s->kw, row, n);
 }
 
 static void sum(const void *state, int term, const float *const *rows, float *const *out, int n)
 {
     const sep *s = state;
-    gfi_sum_columns(rows, s->term[term].col, s->kh, out, n);
+    if (s->term[term].col_ones)
+        gfi_sum_columns_ones(rows, s->kh, out, n);
+    else
+        gfi_sum_columns(rows, s->term[term].col, s->kh, out, n);
 }
 
 static const gfi_sweep_kind kind = { .rows_at_once = GFI_COLUMN_ROWS, .fill = fill, .sum = sum };
@@ -40,12 +47,31 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
     return false;
 }
 
+static bool ones(const double *taps, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (taps[i] != 1) return false;
+    return n <= GFI_MAX_ONES;
+}
+
+static bool row_ones(const gfi_window *w, int term) { return ones(w->term[term].row, w->kw); }
+
+static bool col_ones(const gfi_window *w, int term)
+{
+    return w->kh >= GFI_COLUMN_ROWS && ones(w->term[term].col, w->kh);
+}
+
 static double cost_ns(const gfi_request *request)
 {
     const gfi_window *w = request->window;
-    const double term = w->kw * GFI_NS_PER_ROW_TAP + w->kh * GFI_NS_PER_COLUMN_TAP;
-    const double combine = w->combine == GFI_COMBINE_MAGNITUDE ? GFI_NS_PER_MAGNITUDE : 0;
-    return gfi_cpu_cost_ns(request, GFI_NS_PER_SEPARABLE_PIXEL + w->n_terms * term + combine);
+    double ns = GFI_NS_PER_SEPARABLE_PIXEL;
+    if (w->combine == GFI_COMBINE_MAGNITUDE) ns += GFI_NS_PER_MAGNITUDE;
+    for (int t = 0; t < w->n_terms; t++) {
+        ns += row_ones(w, t) ? GFI_NS_PER_DOUBLING * log2(w->kw) : GFI_NS_PER_ROW_TAP * w->kw;
+        ns += col_ones(w, t) ? GFI_NS_PER_SHARED_ROW * w->kh / GFI_COLUMN_ROWS
+                             : GFI_NS_PER_COLUMN_TAP * w->kh;
+    }
+    return gfi_cpu_cost_ns(request, ns);
 }
 
 static void destroy(const gfi_request *request, void *state)
@@ -74,6 +100,8 @@ static gf_status prepare(const gfi_request *request, void **state)
         s->term[t].row = gfi_float_taps(w->term[t].row, (size_t)w->kw);
         s->term[t].col = gfi_float_taps(w->term[t].col, (size_t)w->kh);
         if (!s->term[t].row || !s->term[t].col) status = GF_ERROR_NO_MEMORY;
+        s->term[t].row_ones = row_ones(w, t);
+        s->term[t].col_ones = col_ones(w, t);
     }
     if (status == GF_OK) status = gfi_sweep_create(request, &kind, w->n_terms, s, &s->sweep);
     if (status == GF_OK)

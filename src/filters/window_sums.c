@@ -188,6 +188,78 @@ void gfi_sum_columns(const float *const *rows, const float *taps, int kh, float 
         gfi_sum_columns_wide(rows, taps, kh, out, n);
 }
 
+/* ---- taps that are all 1 ------------------------------------------------------------------- */
+
+/* Make windows of 2 k pixels, or with odd of 2 k + 1, from windows of k and from single ones. */
+GFI_INLINE void double_windows(const float *windows, int k, const float *single, bool odd,
+                               float *restrict out, int n)
+{
+    if (odd)
+        for (int x = 0; x < n; x++) out[x] = windows[x] + windows[x + k] + single[x + 2 * k];
+    else
+        for (int x = 0; x < n; x++) out[x] = windows[x] + windows[x + k];
+}
+
+/* Windows of 1, 2 or 3, 4 … 7, … kw pixels, each kind made from the one before: log2(kw) sums a
+ * pixel, added up in pairs. n <= WINDOW_BLOCK. */
+enum { WINDOW_BLOCK = 1024 };
+GFI_CLONES static void gfi_sum_windows(const float *row, int kw, float *out, int n)
+{
+    float scratch[2][WINDOW_BLOCK + GFI_MAX_ONES];
+    const float *windows = row;
+    int bit = 1;
+    while (bit <= kw / 2) bit *= 2;
+    for (int size = 1, i = 0; size < kw; i ^= 1) {
+        bit /= 2;
+        const bool odd = kw & bit;
+        const int doubled = 2 * size + odd;
+        float *next = doubled == kw ? out : scratch[i];
+        double_windows(windows, size, row, odd, next, n + kw - doubled);
+        windows = next;
+        size = doubled;
+    }
+}
+
+void gfi_sum_row_ones(const float *row, int kw, float *out, int n)
+{
+    if (kw == 1) memcpy(out, row, (size_t)n * sizeof *out);
+    for (int x = 0; kw > 1 && x < n; x += WINDOW_BLOCK)
+        gfi_sum_windows(row + x, kw, out + x, n - x < WINDOW_BLOCK ? n - x : WINDOW_BLOCK);
+}
+
+/* The rows that all output rows have in their windows are added up once. */
+GFI_CLONES static void gfi_sum_columns_ones_clones(const float *const *rows, int kh,
+                                                   float *const *out, int n)
+{
+    enum { ONES_LANES = 4 };
+    const int n_shared = kh - R + 1, n_chunks = chunk_count(n_shared);
+    for (int x = 0; x < n; x += ONES_LANES * LANES) {
+        lanes shared[ONES_LANES] = { { 0 } };
+        for (int c = 0, j = R - 1; c < n_chunks; c++) {
+            const int end = R - 1 + chunk_begin(n_shared, n_chunks, c + 1);
+            lanes acc[ONES_LANES] = { { 0 } };
+            for (; j < end; j++)
+                for (int k = 0; k < ONES_LANES; k++)
+                    acc[k] += *(const lanes_anywhere *)(rows[j] + x + k * LANES);
+            for (int k = 0; k < ONES_LANES; k++) shared[k] += acc[k];
+        }
+        for (int r = 0; r < R; r++)
+            for (int k = 0; k < ONES_LANES; k++) {
+                lanes own = shared[k];
+                for (int j = r; j < R - 1; j++)
+                    own += *(const lanes_anywhere *)(rows[j] + x + k * LANES);
+                for (int j = kh; j < kh + r; j++)
+                    own += *(const lanes_anywhere *)(rows[j] + x + k * LANES);
+                *(lanes_anywhere *)(out[r] + x + k * LANES) = own;
+            }
+    }
+}
+
+void gfi_sum_columns_ones(const float *const *rows, int kh, float *const *out, int n)
+{
+    gfi_sum_columns_ones_clones(rows, kh, out, n);
+}
+
 /* ---- 2-D ----------------------------------------------------------------------------------- */
 
 enum { BLOCK_LANES = 4 };

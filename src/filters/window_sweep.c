@@ -13,7 +13,7 @@
 #include "kernels/gf_border.h"
 
 /* What the cached rows of one thread should fit into: most of a core's second-level cache. */
-enum { CACHE_BYTES = 512 * 1024, MIN_STRIP = 512 };
+enum { CACHE_BYTES = 512 * 1024, CACHE_LINE = 16 /* floats */, MIN_STRIP = 512 };
 
 typedef struct worker {
     float *line;      /* an extended source line */
@@ -114,7 +114,8 @@ gf_status gfi_sweep_create(const gfi_request *request, const gfi_sweep_kind *kin
     const size_t extra = (size_t)w->kw - 1;
     s->sum_pitch = gfi_pad_line((size_t)s->strip_width);
     s->line_pitch = s->sum_pitch + extra;
-    s->row_pitch = gfi_pad_line(s->sum_pitch + (kind->fill ? 0 : extra));
+    /* one cache line more, or rows a power of two long would share cache sets */
+    s->row_pitch = gfi_pad_line(s->sum_pitch + (kind->fill ? 0 : extra)) + CACHE_LINE;
     s->n_workers = min_int(request->threads, s->n_units);
     s->workers = gfi_alloc_zero((size_t)s->n_workers, sizeof *s->workers, "window threads");
     gf_status status = s->workers ? GF_OK : GF_ERROR_NO_MEMORY;
