@@ -42,7 +42,7 @@ GF_DEVICE float gf_power(float x, float gamma, float white)
 
 /* GAMMA, b * (max(x, 0) / b)^a; NaN stays. A kernel of its own: long code, in which memory speed is
  * no matter. */
-GF_KERNEL(gf_gamma, gf_point_args, a)
+GF_KERNEL(gf_point_gamma, gf_point_args, a)
 {
     gf_map(a.src, a.dst, [&](auto &v) {
 #pragma unroll 1

@@ -1,8 +1,8 @@
 /* Order statistics of a whole image, and normalising by them; nothing of it visits the host.
  *
- * Minimum and maximum: gf_range_minmax, gf_range_finish. Any quantiles: gf_range_histogram and
- * gf_range_pick for every digit of the key, most significant first (radix select); the last
- * gf_range_pick finishes. gf_normalize then reads the result. All sums are of integers, so results
+ * Minimum and maximum: gf_reduce_minmax, gf_reduce_finish. Any quantiles: gf_reduce_histogram and
+ * gf_reduce_pick for every digit of the key, most significant first (radix select); the last
+ * gf_reduce_pick finishes. gf_reduce_map then reads the result. All sums are of integers, so results
  * do not depend on the order of blocks. */
 #include "kernels/gf_pixelwise.cuh"
 
@@ -57,7 +57,7 @@ GF_DEVICE double between(double a, double b, double fraction)
 }
 
 /* One block. */
-GF_KERNEL(gf_range_finish, gf_range_args, a)
+GF_KERNEL(gf_reduce_finish, gf_range_args, a)
 {
     gf_range_state &s = *a.state;
     if (threadIdx.x == 0) /* without any number both are NaN */
@@ -67,7 +67,7 @@ GF_KERNEL(gf_range_finish, gf_range_args, a)
 
 /* ---- minimum and maximum --------------------------------------------------------------------- */
 
-GF_KERNEL_BOUNDS(256, 4, gf_range_minmax, gf_range_args, a)
+GF_KERNEL_BOUNDS(256, 4, gf_reduce_minmax, gf_range_args, a)
 {
     unsigned most = 0, inverted_least = 0;
     gf_visit(a.src, [&](float v, auto type) {
@@ -108,7 +108,7 @@ struct bin_counter {
 };
 
 /* Shared memory: GF_RANGE_BINS counters for every slot. */
-GF_KERNEL_BOUNDS(256, 4, gf_range_histogram, gf_range_args, a)
+GF_KERNEL_BOUNDS(256, 4, gf_reduce_histogram, gf_range_args, a)
 {
     GF_SHARED(unsigned, bins);
     const gf_range_state &s = *a.state;
@@ -186,7 +186,7 @@ GF_DEVICE void finish_targets(gf_range_state &s, const gf_range_args &a)
 }
 
 /* One block of GF_RANGE_PICK_THREADS; shared memory: gf_range_pick_memory. */
-GF_KERNEL_BOUNDS(GF_RANGE_PICK_THREADS, 1, gf_range_pick, gf_range_args, a)
+GF_KERNEL_BOUNDS(GF_RANGE_PICK_THREADS, 1, gf_reduce_pick, gf_range_args, a)
 {
     GF_SHARED(gf_range_pick_memory, m);
     gf_range_state &s = *a.state;
@@ -223,7 +223,7 @@ GF_KERNEL_BOUNDS(GF_RANGE_PICK_THREADS, 1, gf_range_pick, gf_range_args, a)
 /* ---- the map
  * -------------------------------------------------------------------------------------- */
 
-GF_KERNEL(gf_normalize, gf_range_args, a)
+GF_KERNEL(gf_reduce_map, gf_range_args, a)
 {
     const gf_range_state &s = *a.state;
     const int mode = s.mode;

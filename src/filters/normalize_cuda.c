@@ -31,11 +31,11 @@ static void destroy(const gfi_request *request, void *state)
 
 static gf_status find_kernels(gfi_device *device, normalizer *n)
 {
-    GFI_TRY(gfi_kernel_find(device, "gf_range_minmax", &n->minmax));
-    GFI_TRY(gfi_kernel_find(device, "gf_range_finish", &n->finish));
-    GFI_TRY(gfi_kernel_find(device, "gf_range_histogram", &n->histogram));
-    GFI_TRY(gfi_kernel_find(device, "gf_range_pick", &n->pick));
-    return gfi_kernel_find(device, "gf_normalize", &n->map);
+    GFI_TRY(gfi_kernel_find(device, "gf_reduce_minmax", &n->minmax));
+    GFI_TRY(gfi_kernel_find(device, "gf_reduce_finish", &n->finish));
+    GFI_TRY(gfi_kernel_find(device, "gf_reduce_histogram", &n->histogram));
+    GFI_TRY(gfi_kernel_find(device, "gf_reduce_pick", &n->pick));
+    return gfi_kernel_find(device, "gf_reduce_map", &n->map);
 }
 
 static gf_status prepare(const gfi_request *request, void **state)

@@ -10,7 +10,7 @@ static gf_status prepare(const gfi_request *request, void **state)
     request->def->point(request->params, request->white, &point);
     const gfi_kernel *kernel;
     GFI_TRY(gfi_kernel_find(gfi_queue_device(request->queue),
-                            point.op == GFI_POINT_GAMMA ? "gf_gamma" : "gf_point", &kernel));
+                            point.op == GFI_POINT_GAMMA ? "gf_point_gamma" : "gf_point", &kernel));
     *state = (void *)kernel;
     return GF_OK;
 }

@@ -16,13 +16,20 @@ enum { BUFFERS = 8, CPU_BUFFERS = 2, MAX_SAMPLES = 15, REF_SIZE = 256 };
 enum { CUDA_SIZE = 8192, CPU_SIZE = 2048 };
 static const double CPU_LIMIT_NS = 0.4e9, SLOWER = 1.10;
 
+/* What implementations of one request run on. */
+typedef struct buffers {
+    gf_image_desc in, out;
+    gfc_buffer src[BUFFERS], dst[BUFFERS];
+} buffers;
+
 typedef struct bench {
     gfc_run *run;
     gfc_bench_row *rows;
     size_t n_rows, capacity;
     double copy_ms[2][4]; /* by CUDA or not, by pixel type */
     unsigned long failed;
-    int cut; /* parameter sets left out for time */
+    int cut;                           /* parameter sets left out for time */
+    buffers sets[2][GF_PIXEL_F32 + 1]; /* CPU and CUDA, by the input's pixel type */
 } bench;
 
 /* ---- one measurement ------------------------------------------------------------------------- */
@@ -31,14 +38,15 @@ typedef struct job {
     const gfi_request *request;
     const gf_impl *impl;
     void *state;
-    gfc_buffer src[BUFFERS], dst[BUFFERS];
+    buffers *buffers;
     int n_buffers;
 } job;
 
 static gf_status run_all(job *j)
 {
     for (int i = 0; i < j->n_buffers; i++)
-        GFI_TRY(j->impl->run(j->request, j->state, &j->src[i].view, &j->dst[i].view));
+        GFI_TRY(
+            j->impl->run(j->request, j->state, &j->buffers->src[i].view, &j->buffers->dst[i].view));
     return GF_OK;
 }
 
@@ -77,35 +85,62 @@ static gf_status median(job *j, double *ns)
     return GF_OK;
 }
 
-static gf_status make_buffers(job *j, const void *pixels)
+static bool same_desc(const gf_image_desc *a, const gf_image_desc *b)
 {
-    gfi_queue *queue = j->impl->backend == GF_BACKEND_CUDA ? j->request->queue : NULL;
-    gfc_layout layout = { GFC_TIGHT, 0 };
-    for (int i = 0; i < j->n_buffers; i++) {
-        GFI_TRY(gfc_buffer_create(queue, &j->request->in, &layout, 0, &j->src[i]));
-        GFI_TRY(gfc_buffer_create(queue, &j->request->out, &layout, 0, &j->dst[i]));
-        GFI_TRY(gfc_buffer_fill(&j->src[i], 0, pixels));
-        GFI_TRY(gfc_buffer_fill(&j->dst[i], 0, NULL));
-    }
-    return GF_OK;
+    return a->width == b->width && a->height == b->height && a->pixel == b->pixel;
 }
 
-static gf_status measure(const gfi_request *request, const gf_impl *impl, const void *pixels,
-                         double *ms)
+static void free_buffers(buffers *set)
 {
-    bool cuda = impl->backend == GF_BACKEND_CUDA;
-    job j = { .request = request, .impl = impl, .n_buffers = cuda ? BUFFERS : CPU_BUFFERS };
+    for (int i = 0; i < BUFFERS; i++) {
+        gfc_buffer_destroy(&set->src[i]);
+        gfc_buffer_destroy(&set->dst[i]);
+    }
+    *set = (buffers){ 0 };
+}
+
+static gf_status fill_buffers(buffers *set, const gfc_case *one, gfi_queue *queue, int n)
+{
+    const gfc_layout layout = { GFC_TIGHT, 0 };
+    void *pixels = malloc((size_t)one->width * (size_t)one->height * gf_pixel_bytes(one->in));
+    if (!pixels) return gfi_fail(GF_ERROR_NO_MEMORY, "gfcheck: out of memory");
+    gfc_pattern_fill(one, GFC_NOISE, 0, pixels);
+    gf_status status = GF_OK;
+    for (int i = 0; i < n && status == GF_OK; i++) {
+        status = gfc_buffer_create(queue, &set->in, &layout, 0, &set->src[i]);
+        if (status == GF_OK) status = gfc_buffer_create(queue, &set->out, &layout, 0, &set->dst[i]);
+        if (status == GF_OK) status = gfc_buffer_fill(&set->src[i], 0, pixels);
+        if (status == GF_OK) status = gfc_buffer_fill(&set->dst[i], 0, NULL);
+    }
+    free(pixels);
+    return status;
+}
+
+/* Noise to read and room to write, made anew only when sizes change: at full size that takes
+ * seconds. */
+static gf_status get_buffers(bench *b, const gfc_case *one, const gfi_request *request, bool cuda,
+                             buffers **out)
+{
+    buffers *set = &b->sets[cuda][request->in.pixel];
+    *out = set;
+    if (same_desc(&set->in, &request->in) && same_desc(&set->out, &request->out)) return GF_OK;
+    free_buffers(set);
+    set->in = request->in;
+    set->out = request->out;
+    gf_status status =
+        fill_buffers(set, one, cuda ? request->queue : NULL, cuda ? BUFFERS : CPU_BUFFERS);
+    if (status != GF_OK) free_buffers(set);
+    return status;
+}
+
+static gf_status measure(const gfi_request *request, const gf_impl *impl, buffers *set, double *ms)
+{
+    job j = { .request = request, .impl = impl, .buffers = set };
+    j.n_buffers = impl->backend == GF_BACKEND_CUDA ? BUFFERS : CPU_BUFFERS;
     double ns = 0;
-    gf_status status = make_buffers(&j, pixels);
-    if (status == GF_OK && impl->prepare) status = impl->prepare(request, &j.state);
-    if (status == GF_OK) {
-        status = median(&j, &ns);
-        if (j.state && impl->destroy) impl->destroy(request, j.state);
-    }
-    for (int i = 0; i < j.n_buffers; i++) {
-        gfc_buffer_destroy(&j.src[i]);
-        gfc_buffer_destroy(&j.dst[i]);
-    }
+    gf_status status = impl->prepare ? impl->prepare(request, &j.state) : GF_OK;
+    if (status == GF_OK) status = median(&j, &ns);
+    if (j.state && impl->destroy) impl->destroy(request, j.state);
     *ms = ns * 1e-6;
     return status;
 }
@@ -141,14 +176,9 @@ static gf_status time_case(bench *b, const gfc_case *one, const gf_impl *impl, d
     char why[GFI_WHY_BYTES] = "";
     gf_status status = GF_OK;
     if (!impl->usable || impl->usable(&made.request, why)) {
-        size_t n = (size_t)one->width * (size_t)one->height;
-        void *pixels = malloc(n * gf_pixel_bytes(one->in));
-        status = GF_ERROR_NO_MEMORY;
-        if (pixels) {
-            gfc_pattern_fill(one, GFC_NOISE, 0, pixels);
-            status = measure(&made.request, impl, pixels, ms);
-        }
-        free(pixels);
+        buffers *set;
+        status = get_buffers(b, one, &made.request, impl->backend == GF_BACKEND_CUDA, &set);
+        if (status == GF_OK) status = measure(&made.request, impl, set, ms);
     }
     gfc_request_destroy(&made);
     return status;
@@ -159,10 +189,12 @@ static double traffic_bytes(const gfc_case *one)
     return 2.0 * one->width * one->height * (double)gf_pixel_bytes(one->in);
 }
 
+/* The reference takes minutes at full size; its time a pixel hardly depends on it. */
 static int32_t size_for(const gfc_run *run, const gf_impl *impl)
 {
-    if (run->options->size) return run->options->size;
-    if (strcmp(impl->name, "ref") == 0) return REF_SIZE;
+    const int32_t asked = run->options->size;
+    if (strcmp(impl->name, "ref") == 0) return asked && asked < REF_SIZE ? asked : REF_SIZE;
+    if (asked) return asked;
     return impl->backend == GF_BACKEND_CUDA ? CUDA_SIZE : CPU_SIZE;
 }
 
@@ -319,6 +351,8 @@ unsigned long gfc_bench(gfc_run *run, gfc_bench_row **rows, size_t *n_rows)
     for (int index = 0; bench_round(&b, index, isnan(end_ns) ? INFINITY : end_ns); index++)
         continue;
     if (b.cut) printf("%d parameter sets were cut for time\n", b.cut);
+    for (int cuda = 0; cuda < 2; cuda++)
+        for (int pixel = 0; pixel <= GF_PIXEL_F32; pixel++) free_buffers(&b.sets[cuda][pixel]);
     *rows = b.rows, *n_rows = b.n_rows;
     return b.failed;
 }

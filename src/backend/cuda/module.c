@@ -36,21 +36,25 @@ static gf_status read_loaded_sm(gfi_device *device)
     return GF_OK;
 }
 
+/* Load image i on first use: a run needs one or two of them. */
+static gf_status load_image(gfi_device *device, size_t i)
+{
+    if (device->libraries[i]) return GF_OK;
+    const gfi_cuda_image *image = &gfi_cuda_images[i];
+    cudaError_t error =
+        cudaLibraryLoadData(&device->libraries[i], image->data, NULL, NULL, 0, NULL, NULL, 0);
+    if (error != cudaSuccess) device->libraries[i] = NULL;
+    return gfi_prepend(load_check(device, error, "cudaLibraryLoadData"), "kernels/%s.cu",
+                       image->name);
+}
+
 gf_status gfi_cuda_modules_load(gfi_device *device)
 {
-    size_t n = 0;
-    while (gfi_cuda_images[n].name) n++;
-    device->libraries = gfi_alloc_zero(n, sizeof *device->libraries, "CUDA libraries");
+    while (gfi_cuda_images[device->n_libraries].name) device->n_libraries++;
+    device->libraries =
+        gfi_alloc_zero(device->n_libraries, sizeof *device->libraries, "CUDA libraries");
     if (!device->libraries) return GF_ERROR_NO_MEMORY;
-    for (; device->n_libraries < n; device->n_libraries++) {
-        gf_status status = load_check(device,
-                                      cudaLibraryLoadData(&device->libraries[device->n_libraries],
-                                                          gfi_cuda_images[device->n_libraries].data,
-                                                          NULL, NULL, 0, NULL, NULL, 0),
-                                      "cudaLibraryLoadData");
-        if (status != GF_OK)
-            return gfi_prepend(status, "kernels/%s.cu", gfi_cuda_images[device->n_libraries].name);
-    }
+    GFI_TRY(load_image(device, 0));
     return read_loaded_sm(device);
 }
 
@@ -67,18 +71,28 @@ void gfi_cuda_modules_unload(gfi_device *device)
         kernel_free(kernel);
     }
     device->kernels = NULL;
-    while (device->n_libraries > 0) cudaLibraryUnload(device->libraries[--device->n_libraries]);
+    while (device->n_libraries > 0)
+        if (device->libraries[--device->n_libraries])
+            cudaLibraryUnload(device->libraries[device->n_libraries]);
     gfi_free(device->libraries);
     device->libraries = NULL;
 }
 
-static gf_status find_handle(const gfi_device *device, const char *name, cudaKernel_t *out)
+/* kernels/FAMILY.cu defines gf_FAMILY and gf_FAMILY_…. */
+static bool belongs_to(const char *kernel, const char *family)
+{
+    const size_t n = strlen(family);
+    return !strncmp(kernel, "gf_", 3) && !strncmp(kernel + 3, family, n) &&
+           (kernel[3 + n] == '\0' || kernel[3 + n] == '_');
+}
+
+static gf_status find_handle(gfi_device *device, const char *name, cudaKernel_t *out)
 {
     for (size_t i = 0; i < device->n_libraries; i++) {
-        cudaError_t error = cudaLibraryGetKernel(out, device->libraries[i], name);
-        if (error != cudaErrorSymbolNotFound)
-            return load_check(device, error, "cudaLibraryGetKernel");
-        cudaGetLastError();
+        if (!belongs_to(name, gfi_cuda_images[i].name)) continue;
+        GFI_TRY(load_image(device, i));
+        return load_check(device, cudaLibraryGetKernel(out, device->libraries[i], name),
+                          "cudaLibraryGetKernel");
     }
     return gfi_fail(GF_ERROR_NOT_FOUND, "CUDA: kernel \"%s\": not in this build", name);
 }
@@ -100,7 +114,7 @@ static gf_status complete_kernel(const gfi_device *device, gfi_kernel *kernel)
         "cudaKernelSetAttributeForDevice");
 }
 
-static gf_status kernel_create(const gfi_device *device, const char *name, gfi_kernel **out)
+static gf_status kernel_create(gfi_device *device, const char *name, gfi_kernel **out)
 {
     gfi_kernel *kernel = gfi_alloc_zero(1, sizeof *kernel, "CUDA kernel");
     if (!kernel) return GF_ERROR_NO_MEMORY;
