@@ -7,6 +7,7 @@ line on its input: times are taken with the GPU to itself, for so many seconds.
 Writes a JSON object a line: {"peer", "version"}, then {"case", "method", "note", "ms", "runs",
 "result"} for each way, where "failed" or "cut" may stand instead of the time. Exit 77: not installed.
 """
+import concurrent.futures
 import importlib
 import json
 import pathlib
@@ -42,20 +43,26 @@ def reason(error):
 
 
 def check_all(peer, folder, size):
-    """Save every way's result; (case, record, run) of each."""
-    todo = []
-    for pixel in PIXELS:
-        x = peer.upload(image(folder, "check", pixel, size))
-        for case in [c for c in cases() if c.pixel == pixel]:
-            for method, note, run in peer.methods(case):
-                record = {"case": case.name, "method": method, "note": note,
-                          "result": f"{peer.name}-{len(todo)}.npy"}
-                try:
-                    np.save(folder / record["result"], peer.download(run(x)))
-                    todo.append((case, record, run))
-                except Exception as error:  # a way that fails is a result too
-                    say(case=case.name, method=method, failed=reason(error))
-    return todo
+    """Save every way's result; (case, record, run) of each. Threads, since most of it is compiling."""
+    images = {p: peer.upload(image(folder, "check", p, size)) for p in PIXELS}
+    ways = [(case, *way) for pixel in PIXELS for case in cases() if case.pixel == pixel
+            for way in peer.methods(case)]
+
+    def check(numbered):
+        number, (case, method, note, run) = numbered
+        record = {"case": case.name, "method": method, "note": note,
+                  "result": f"{peer.name}-{number}.npy"}
+        try:
+            np.save(folder / record["result"], peer.download(run(images[case.pixel])))
+        except Exception as error:  # a way that fails is a result too
+            return {"case": case.name, "method": method, "failed": reason(error)}
+        return case, record, run
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        done = list(pool.map(check, enumerate(ways)))
+    for failed in (d for d in done if isinstance(d, dict)):
+        say(**failed)
+    return [d for d in done if isinstance(d, tuple)]
 
 
 def time_all(peer, folder, size, todo, seconds):

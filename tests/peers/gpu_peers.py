@@ -28,7 +28,7 @@ except ImportError as missing:
 HERE = pathlib.Path(__file__).resolve().parent
 CHECK = 1024  # size of the image whose results are compared
 PEERS = {"npp": 0.3, "cupy": 0.3, "torch": 0.15, "cvcuda": 0.1, "opencv": 0.15}  # of the seconds
-READY_SECONDS = 45  # for each to compile and make its results
+READY_SECONDS = 40  # for each to compile and make its results
 COPY = "scale=1"
 
 # ---- ours -------------------------------------------------------------------------------------
@@ -122,21 +122,26 @@ class Peer:
         if not self.reader:
             return self.lines
         if not self.ready.is_set():
-            self.end(f"not ready after {READY_SECONDS} s")
-        if self.process.poll() is None:
+            return self.end(f"not ready after {READY_SECONDS} s")
+        try:
             self.process.stdin.write("go\n")
             self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it has ended; its exit status is looked at below
         self.reader.join(self.seconds + 15)
         if self.reader.is_alive():
-            self.end("stopped: out of time")
-        if self.process.wait() not in (0, 77):
-            self.lines.append({"failed": self.errors.read_text().strip()[-200:]})
+            return self.end("stopped: out of time")
+        status = self.process.wait()
+        if status not in (0, 77):
+            text = self.errors.read_text().strip()[-200:]
+            self.lines.append({"failed": f"exit {status}: {text}"})
         return self.lines
 
     def end(self, reason):
         self.process.kill()
         self.reader.join()
         self.lines.append({"failed": reason})
+        return self.lines
 
 
 def run_peers(folder, size, seconds):
