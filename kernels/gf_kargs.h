@@ -104,7 +104,7 @@ typedef struct gf_sep_args {
     int lag;   /* kh - 1 rounded up to a multiple of 8: rows the results stay behind the input */
     int tile_groups;
     unsigned tile_groups_inverse; /* 2^32 / tile_groups + 1 */
-    int tile_pitch, ring_pitch;   /* floats */
+    int tile_pitch, ring_pitch;   /* floats; gf_sep_K_TERMS has no tile, and rows but no ring */
     float row[2][GF_SEP_TAPS], col[2][GF_SEP_TAPS];
 } gf_sep_args;
 GF_SAME_SIZE(gf_sep_args, 144 + 4 * 4 * GF_SEP_TAPS);
