@@ -1,3 +1,4 @@
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "cmd.h"
 
 #include <errno.h>
@@ -5,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "bench.h"
 #include "json.h"
 #include "setup.h"
+#include "signals.h"
 #include "tune_check.h"
 
 enum { MOST_ROWS = 2000 };
@@ -188,25 +191,47 @@ static void write_json(const tune *t)
     json_end_object(j);
 }
 
+/* Write the rows to a file; an existing one only where fresh is not asked for. */
+static bool write_rows_to(const tune *t, const char *path, bool fresh)
+{
+    FILE *file = fopen(path, fresh ? "wx" : "w");
+    if (!file) return false;
+    write_rows(t, file);
+    bool good = !ferror(file);
+    return !fclose(file) && good;
+}
+
 /* Under a temporary name, then renamed: a program that starts meanwhile reads a whole file. */
-static cli_exit write_file(const tune *t, const char *path)
+static bool replace_file(const tune *t, const char *path)
 {
     size_t n = strlen(path) + sizeof ".part";
     char *part = malloc(n);
-    if (!part) return cli_error(CLI_FAILED, NULL, "out of memory");
+    if (!part) return false;
     snprintf(part, n, "%s.part", path);
-    FILE *file = fopen(part, "w");
-    bool good = false;
-    if (file) {
-        write_rows(t, file);
-        good = !ferror(file);
-        good = !fclose(file) && good;
-    }
+    signals_hold();
+    bool good = write_rows_to(t, part, true);
+    const bool made = good || errno != EEXIST; /* another's file stays */
     good = good && !rename(part, path);
-    cli_exit code = good ? CLI_OK : cli_error(CLI_OUTPUT, NULL, "%s: %s", path, strerror(errno));
-    if (!good) remove(part);
+    const int reason = errno;
+    if (!good && made) remove(part);
+    signals_release();
     free(part);
-    return code;
+    errno = reason;
+    return good;
+}
+
+/* A device or a pipe is written as it is, because a file renamed to its name would replace it; of a
+ * symbolic link the file it leads to is replaced. */
+static cli_exit write_file(const tune *t, const char *path)
+{
+    struct stat s;
+    const bool exists = !stat(path, &s);
+    char *target = exists ? realpath(path, NULL) : NULL;
+    const bool good = exists && !S_ISREG(s.st_mode) ? write_rows_to(t, path, false)
+                                                    : replace_file(t, target ? target : path);
+    const int reason = errno;
+    free(target);
+    return good ? CLI_OK : cli_error(CLI_OUTPUT, NULL, "%s: %s", path, strerror(reason));
 }
 
 static cli_exit write_result(const tune *t)

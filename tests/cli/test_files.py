@@ -288,3 +288,25 @@ def info_tells(box):
     for piece in ('pgm', '3x2', '10 bits', '1 channel', 'u16', 'gray', '1023'):
         assert piece in r.out, (piece, r.out)
     assert not r.err
+
+
+@test
+def tune_replaces_files_only(box):
+    """What stands under the name and is no regular file is written, not replaced."""
+    box.write('old.tune', b'old')
+    os.symlink('old.tune', box.path('link.tune'))
+    box.expect(0, 'tune', 'abs', '--backend', 'cpu', '-q', '-o', 'link.tune')
+    assert os.path.islink(box.path('link.tune')) and box.read('old.tune').startswith(b'gpufilter-tune')
+    os.mkfifo(box.path('pipe.tune'))
+    reader = os.open(box.path('pipe.tune'), os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        box.expect(0, 'tune', 'abs', '--backend', 'cpu', '-q', '-o', 'pipe.tune')
+        assert os.read(reader, 16) == b'gpufilter-tune 1' and not os.path.isfile(box.path('pipe.tune'))
+    finally:
+        os.close(reader)
+    os.mkdir(box.path('folder.tune'))
+    box.expect(4, 'tune', 'abs', '--backend', 'cpu', '-q', '-o', 'folder.tune')
+    assert box.files() == ['folder.tune', 'link.tune', 'old.tune', 'pipe.tune']
+    box.write('new.tune.part', b'mine')
+    box.expect(4, 'tune', 'abs', '--backend', 'cpu', '-q', '-o', 'new.tune')
+    assert box.read('new.tune.part') == b'mine' and not box.exists('new.tune')
