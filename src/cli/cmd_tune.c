@@ -163,7 +163,7 @@ static cli_exit measure_backend(tune *t, gf_backend backend)
 
 static void write_rows(const tune *t, FILE *out)
 {
-    fprintf(out, "gpufilter-tune 1\n");
+    fprintf(out, "gpufilter-tune 1\nversion %s\n", GF_VERSION_STRING);
     if (t->gpu.multiprocessors)
         fprintf(out, "# %s\ngpu %d %d\n", t->gpu.name, 10 * t->gpu.major + t->gpu.minor,
                 t->gpu.multiprocessors);

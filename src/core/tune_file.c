@@ -7,15 +7,16 @@
 
 #include "core/alloc.h"
 
-enum { MOST_ROWS = 4096, IMPL_BYTES = 32 };
+enum { MOST_ROWS = 4096, NAME_BYTES = 32 };
 
 typedef struct row {
-    char impl[IMPL_BYTES];
+    char impl[NAME_BYTES];
     gf_pixel pixel;
     double log_expected, log_ratio; /* of ns; of measured over expected */
 } row;
 
 struct gfi_tuning {
+    char version[NAME_BYTES];
     int sm, multiprocessors; /* 0: written without a GPU */
     int n;
     row rows[MOST_ROWS];
@@ -54,6 +55,7 @@ static gf_status read_line(const char *path, int number, const char *line, gfi_t
     }
     if (line[0] == '#' || !line[strspn(line, " \t\r\n")]) return GF_OK;
     if (sscanf(line, "gpu %d %d %c", &t->sm, &t->multiprocessors, &rest) == 2) return GF_OK;
+    if (sscanf(line, "version %31s %c", t->version, &rest) == 1) return GF_OK;
     if (t->n == MOST_ROWS)
         return gfi_fail(GF_ERROR_FORMAT, "%s: more than %d rows", path, MOST_ROWS);
     if (!read_row(line, &t->rows[t->n]))
@@ -96,6 +98,8 @@ void gfi_tuning_destroy(gfi_tuning **tuning)
     gfi_free(*tuning);
     *tuning = NULL;
 }
+
+const char *gfi_tuning_version(const gfi_tuning *t) { return t->version; }
 
 bool gfi_tuning_fits(const gfi_tuning *t, int sm, int multiprocessors)
 {

@@ -1,6 +1,7 @@
 /* A tuning file: what implementations took on one machine, beside what their cost models expected.
  *
  *   gpufilter-tune 1
+ *   version 0.1.0                    of the library whose cost models expected the times
  *   gpu 90 132                       compute capability and multiprocessors, where there is a GPU
  *   cuda-sep u8 310000 254000        implementation, its input's pixels, expected ns, measured ns
  *
@@ -19,6 +20,9 @@ typedef struct gfi_tuning gfi_tuning;
 /* Read a file. Returns OK, IO, FORMAT (naming the line), NO_MEMORY. */
 gf_status gfi_tuning_read(const char *path, gfi_tuning **out);
 void gfi_tuning_destroy(gfi_tuning **tuning);
+
+/* The library version that the file names; "" when it names none. */
+const char *gfi_tuning_version(const gfi_tuning *tuning);
 
 /* Whether the file was written with a GPU like this one. */
 bool gfi_tuning_fits(const gfi_tuning *tuning, int sm, int multiprocessors);

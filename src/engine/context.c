@@ -5,9 +5,12 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+
+#include <gpufilter/version.h>
 
 #include "core/alloc.h"
 #include "core/clock.h"
@@ -95,7 +98,16 @@ static gf_status read_tuning(gf_context *c)
     const char *path = c->params.tuning ? c->params.tuning : getenv("GPUFILTER_TUNE");
     c->params.tuning = NULL; /* the caller's string need not live on */
     if (!path || !*path) return GF_OK;
-    return gfi_prepend(gfi_tuning_read(path, &c->tuning), "tuning file");
+    GFI_TRY(gfi_prepend(gfi_tuning_read(path, &c->tuning), "tuning file"));
+    const char *version = gfi_tuning_version(c->tuning);
+    if (!strcmp(version, GF_VERSION_STRING)) return GF_OK;
+    /* its expected times are those of other cost models */
+    gfi_log_write(&c->log, GF_LOG_NOTICE,
+                  "tuning file: %s is of version '%s', this is %s: not used; run gpufilter tune "
+                  "again",
+                  path, version, GF_VERSION_STRING);
+    gfi_tuning_destroy(&c->tuning);
+    return GF_OK;
 }
 
 gf_status gf_context_create(const gf_context_params *params, gf_context **out)

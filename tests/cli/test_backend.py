@@ -85,8 +85,8 @@ def tune(box):
     box.expect(4, 'tune', 'abs', '--backend', 'cpu', '-q', '-o', 'no/such/folder.tune')
     r = box.expect(0, 'tune', 'prewitt', '--backend', 'cpu', '--threads', '1', '-q')
     lines = r.out.splitlines()
-    assert lines[0] == 'gpufilter-tune 1' and not r.err
-    rows = [line.split() for line in lines[1:] if not line.startswith('#')]
+    assert lines[0] == 'gpufilter-tune 1' and lines[1].startswith('version ') and not r.err
+    rows = [line.split() for line in lines[2:] if not line.startswith('#')]
     assert {row[1] for row in rows} == {'u8', 'u16', 'f32'}
     assert all(int(row[2]) > 0 and int(row[3]) > 0 for row in rows)
     report = json.loads(box.expect(0, 'tune', 'abs', '--backend', 'cpu', '-q', '--json').out)
@@ -98,12 +98,16 @@ def a_tuning_file_decides(box):
     """An implementation that the file says is fast is taken."""
     sample_u8(box)
     filters = json.loads(box.run('list', '--json').out)['filters']
+    head = b'\n'.join(box.run('tune', 'abs', '--backend', 'cpu', '-q').raw.splitlines()[:2])
     impls = next(f['impls'] for f in filters if f['name'] == 'gaussian')
     for name in [i['name'] for i in impls if i['backend'] == 'cpu'][1:3]:
-        box.write('this.tune', b'gpufilter-tune 1\n%s u8 1000000 1\n' % name.encode())
+        box.write('this.tune', b'%s\n%s u8 1000000 1\n' % (head, name.encode()))
         r = box.expect(0, 'gaussian', 'in.pgm', 'out.pgm', '--backend', 'cpu', '--explain', '--json',
                        env={'GPUFILTER_TUNE': box.path('this.tune')})
         assert json.loads(r.out)['pictures'][0]['stages'][0]['impl'] == name, (name, r.out)
+    box.write('old.tune', b'gpufilter-tune 1\nversion 0.0.0\n')
+    r = box.expect(0, 'gaussian', 'in.pgm', 'out.pgm', env={'GPUFILTER_TUNE': box.path('old.tune')})
+    assert 'old.tune' in r.err and 'gpufilter tune' in r.err
     box.write('bad.tune', b'nonsense')
     box.expect(3, 'gaussian', 'in.pgm', 'out.pgm', env={'GPUFILTER_TUNE': box.path('bad.tune')},
                says='bad.tune')

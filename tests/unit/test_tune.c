@@ -36,7 +36,9 @@ static void refused(const char *text, gf_status status, const char *says)
 
 START_TEST(a_row_corrects_what_is_like_it)
 {
-    gfi_tuning *t = read_text("gpufilter-tune 1\n# a comment\n\ngpu 90 132\nsep u8 1000 3000\n");
+    gfi_tuning *t = read_text("gpufilter-tune 1\nversion 1.2.3\n# a comment\n\ngpu 90 132\n"
+                              "sep u8 1000 3000\n");
+    ck_assert_str_eq(gfi_tuning_version(t), "1.2.3");
     ck_assert_double_eq_tol(gfi_tuning_correct(t, "sep", GF_PIXEL_U8, 1000), 3000, 1e-6);
     ck_assert_double_eq_tol(gfi_tuning_correct(t, "sep", GF_PIXEL_U8, 5000), 15000, 1e-6);
     ck_assert_double_eq(gfi_tuning_correct(t, "sep", GF_PIXEL_F32, 1000), 1000);
@@ -101,13 +103,15 @@ static double expected_ns(const char *tuning)
 
 START_TEST(contexts_take_the_file_they_are_told)
 {
-    write_text("gpufilter-tune 1\nsep u8 1000 7000\n");
+    write_text("gpufilter-tune 1\nversion " GF_VERSION_STRING "\nsep u8 1000 7000\n");
     ck_assert_int_eq(unsetenv("GPUFILTER_TUNE"), 0);
     const double plain = expected_ns(NULL);
     ck_assert_double_eq_tol(expected_ns(path) / plain, 7, 1e-6);
     ck_assert_int_eq(setenv("GPUFILTER_TUNE", path, 1), 0);
     ck_assert_double_eq_tol(expected_ns(NULL) / plain, 7, 1e-6);
     ck_assert_double_eq(expected_ns(""), plain);
+    write_text("gpufilter-tune 1\nversion 0.0.0\nsep u8 1000 7000\n");
+    ck_assert_double_eq(expected_ns(NULL), plain);
     write_text("nonsense\n");
     gf_context *context;
     expect_fail(gf_context_create(NULL, &context), GF_ERROR_FORMAT, "tuning file: /tmp/");
