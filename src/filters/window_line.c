@@ -131,6 +131,13 @@ GFI_CLONES static void gfi_line_to_u16(const float *restrict line, int n, uint16
     for (int i = 0; i < n; i++) dst[i] = (uint16_t)round_pixel(line[i], 65535.0f);
 }
 
+/* gfi_line_sum and gfi_line_to_u8 in one. */
+GFI_CLONES static void gfi_line_sum_to_u8(const float *restrict a0, int n, float scale,
+                                          float offset, uint8_t *restrict dst)
+{
+    for (int i = 0; i < n; i++) dst[i] = (uint8_t)round_pixel(scale * a0[i] + offset, 255.0f);
+}
+
 static void combine(const gfi_window *w, float *a0, const float *a1, const float *centre, int n)
 {
     const float scale = (float)w->scale, offset = (float)w->offset;
@@ -151,8 +158,13 @@ static void combine(const gfi_window *w, float *a0, const float *a1, const float
 void gfi_store_line(const gfi_window *window, float *a0, const float *a1, const float *centre,
                     const gf_view *dst, int x, int y, int n)
 {
-    combine(window, a0, a1, centre, n);
     void *row = gfi_row(dst, y);
+    if (window->combine == GFI_COMBINE_SUM && !a1 && dst->pixel == GF_PIXEL_U8) {
+        const float scale = (float)window->scale, offset = (float)window->offset;
+        gfi_line_sum_to_u8(a0, n, scale, offset, (uint8_t *)row + x);
+        return;
+    }
+    combine(window, a0, a1, centre, n);
     switch (dst->pixel) {
     case GF_PIXEL_U8: gfi_line_to_u8(a0, n, (uint8_t *)row + x); break;
     case GF_PIXEL_U16: gfi_line_to_u16(a0, n, (uint16_t *)row + x); break;

@@ -38,7 +38,7 @@ GFI_INLINE void put(float *out, const double *total, const lanes *mid, int n_lan
     }
 }
 
-/* ---- rows, and small kernels ---------------------------------------------------------------- */
+/* ---- rows ---------------------------------------------------------------------------------- */
 
 enum { ROW_LANES = GFI_BLOCK / LANES };
 
@@ -51,34 +51,25 @@ GFI_INLINE void row_chunk(const float *row, const float *taps, int n, lanes *mid
     for (int k = 0; k < ROW_LANES; k++) mid[k] += acc[k];
 }
 
-/* Few enough taps for one accumulator; the sizes that are common are known to the compiler. */
-GFI_INLINE void few_taps(const float *const *rows, const float *taps, int kw, int kh, float *out,
-                         int n)
+/* Few enough taps for one accumulator. */
+GFI_INLINE void few_taps(const float *row, const float *taps, int kw, float *out, int n)
 {
     for (int x = 0; x < n; x += GFI_BLOCK) {
         lanes acc[ROW_LANES] = { { 0 } };
-        for (int j = 0; j < kh; j++)
-            for (int i = 0; i < kw; i++)
-                for (int k = 0; k < ROW_LANES; k++)
-                    acc[k] +=
-                        taps[j * kw + i] * *(const lanes_anywhere *)(rows[j] + x + i + k * LANES);
+        for (int i = 0; i < kw; i++)
+            for (int k = 0; k < ROW_LANES; k++)
+                acc[k] += taps[i] * *(const lanes_anywhere *)(row + x + i + k * LANES);
         put(out + x, NULL, acc, ROW_LANES, false);
     }
 }
 
-GFI_CLONES static void gfi_sum_few_taps(const float *const *rows, const float *taps, int kw, int kh,
-                                        float *out, int n)
+GFI_CLONES static void gfi_sum_row_few(const float *row, const float *taps, int kw, float *out,
+                                       int n)
 {
-    if (kw == 3 && kh == 3)
-        few_taps(rows, taps, 3, 3, out, n);
-    else if (kw == 5 && kh == 5)
-        few_taps(rows, taps, 5, 5, out, n);
-    else if (kw == 3 && kh == 1)
-        few_taps(rows, taps, 3, 1, out, n);
-    else if (kh == 1)
-        few_taps(rows, taps, kw, 1, out, n);
+    if (kw == 3)
+        few_taps(row, taps, 3, out, n);
     else
-        few_taps(rows, taps, kw, kh, out, n);
+        few_taps(row, taps, kw, out, n);
 }
 
 /* wide: more than a group of chunks, so that totals are kept in double. */
@@ -114,7 +105,7 @@ GFI_CLONES static void gfi_sum_row_wide(const float *row, const float *taps, int
 void gfi_sum_row(const float *row, const float *taps, int kw, float *out, int n)
 {
     if (kw <= FEW)
-        gfi_sum_few_taps(&row, taps, kw, 1, out, n);
+        gfi_sum_row_few(row, taps, kw, out, n);
     else if (chunk_count(kw) <= GROUP)
         gfi_sum_row_narrow(row, taps, kw, out, n);
     else
@@ -316,6 +307,66 @@ GFI_INLINE void sum_block(const float *const *rows, const float *taps, int kw, i
     }
 }
 
+/* Few taps a row: a chunk is as many rows as make FEW taps, and stays in registers meanwhile. */
+GFI_INLINE void slim_row(const float *row, const float *taps, int kw, int u, int r0, int r1,
+                         lanes acc[R][BLOCK_LANES])
+{
+    const float *row_taps[R];
+    for (int r = 0; r < R; r++)
+        row_taps[r] = taps + (r < r0 || r > r1 ? 0 : (ptrdiff_t)(u - r) * kw);
+    for (int i = 0; i < kw; i++)
+        for (int r = 0; r < R; r++) {
+            if (r < r0 || r > r1) continue;
+            for (int k = 0; k < BLOCK_LANES; k++)
+                acc[r][k] += row_taps[r][i] * *(const lanes_anywhere *)(row + i + k * LANES);
+        }
+}
+
+/* Call f with the range of output rows known to the compiler, which for windows of R rows and more
+ * is the first ones, all or the last ones. */
+#define KNOWN_ROWS(r0, r1, f, row, taps, kw, u, acc)                                               \
+    do {                                                                                           \
+        if (r0 == 0 && r1 == 3)                                                                    \
+            f(row, taps, kw, u, 0, 3, acc);                                                        \
+        else if (r0 == 0 && r1 == 0)                                                               \
+            f(row, taps, kw, u, 0, 0, acc);                                                        \
+        else if (r0 == 0 && r1 == 1)                                                               \
+            f(row, taps, kw, u, 0, 1, acc);                                                        \
+        else if (r0 == 0 && r1 == 2)                                                               \
+            f(row, taps, kw, u, 0, 2, acc);                                                        \
+        else if (r0 == 1 && r1 == 3)                                                               \
+            f(row, taps, kw, u, 1, 3, acc);                                                        \
+        else if (r0 == 2 && r1 == 3)                                                               \
+            f(row, taps, kw, u, 2, 3, acc);                                                        \
+        else if (r0 == 3 && r1 == 3)                                                               \
+            f(row, taps, kw, u, 3, 3, acc);                                                        \
+        else                                                                                       \
+            f(row, taps, kw, u, r0, r1, acc);                                                      \
+    } while (0)
+
+GFI_CLONES static void gfi_sum_block_slim(const float *const *rows, const float *taps, int kw,
+                                          int kh, float *const *out, int n)
+{
+    const int n_chunks = (kw * kh - 1) / FEW + 1;
+    const int chunk_rows = (kh - 1) / n_chunks + 1;
+    for (int x = 0; x < n; x += BLOCK_LANES * LANES) {
+        lanes acc[R][BLOCK_LANES] = { { { 0 } } }, mid[R][BLOCK_LANES] = { { { 0 } } };
+        for (int u = 0; u < kh + R - 1; u++) {
+            const int r0 = u < kh ? 0 : u - kh + 1, r1 = u < R ? u : R - 1;
+            KNOWN_ROWS(r0, r1, slim_row, rows[u] + x, taps, kw, u, acc);
+            for (int r = 0; r < R; r++) {
+                const int done = u - r + 1; /* rows of the window of output row r */
+                if (done < 1 || (done % chunk_rows && done != kh)) continue;
+                for (int k = 0; k < BLOCK_LANES; k++) {
+                    mid[r][k] += acc[r][k];
+                    acc[r][k] = (lanes){ 0 };
+                }
+            }
+        }
+        for (int r = 0; r < R; r++) put(out[r] + x, NULL, mid[r], BLOCK_LANES, false);
+    }
+}
+
 GFI_CLONES static void gfi_sum_block_narrow(const float *const *rows, const float *taps, int kw,
                                             int kh, float *const *out, int n)
 {
@@ -331,8 +382,8 @@ GFI_CLONES static void gfi_sum_block_wide(const float *const *rows, const float 
 void gfi_sum_block(const float *const *rows, const float *taps, int kw, int kh, float *const *out,
                    int n)
 {
-    if ((int64_t)kw * kh <= FEW)
-        for (int r = 0; r < R; r++) gfi_sum_few_taps(rows + r, taps, kw, kh, out[r], n);
+    if (kw <= FEW / 2 && kh <= FEW)
+        gfi_sum_block_slim(rows, taps, kw, kh, out, n);
     else if ((int64_t)chunk_count(kw) * kh <= GROUP)
         gfi_sum_block_narrow(rows, taps, kw, kh, out, n);
     else

@@ -21,8 +21,8 @@
 #include "kernels/gf_border.h"
 
 typedef struct worker {
-    uint32_t *columns;             /* box: sums of the window's rows, one a source column */
-    uint32_t *line, *part, *other; /* box: columns extended; windows on the way to kw pixels */
+    uint32_t *line;                /* box: extended sums of the window's rows, one a column */
+    uint32_t *part, *other;        /* box: windows on the way to kw pixels */
     int16_t *lines[GFI_MAX_TERMS]; /* terms: column sums extended */
     float *sums[GFI_MAX_TERMS];    /* of an output row */
 } worker;
@@ -115,7 +115,6 @@ static void destroy(const gfi_request *request, void *state)
     if (!s) return;
     for (int i = 0; s->workers && i < s->n_workers; i++) {
         worker *k = &s->workers[i];
-        gfi_free(k->columns);
         gfi_free(k->line);
         gfi_free(k->part);
         gfi_free(k->other);
@@ -158,7 +157,6 @@ static gf_status create_worker(const gfi_request *q, whole *s, worker *k)
         if (!s->box) GFI_TRY(take_memory(s, n, sizeof(int16_t), &k->lines[t]));
     }
     if (!s->box) return GF_OK;
-    GFI_TRY(take_memory(s, (size_t)q->in.width, sizeof(uint32_t), &k->columns));
     GFI_TRY(take_memory(s, n, sizeof(uint32_t), &k->line));
     GFI_TRY(take_memory(s, n, sizeof(uint32_t), &k->part));
     return take_memory(s, n, sizeof(uint32_t), &k->other);
@@ -290,29 +288,42 @@ GFI_CLONES static void gfi_whole_double(const uint32_t *restrict windows, int k,
         for (int x = 0; x < n; x++) out[x] = windows[x] + windows[x + k];
 }
 
+/* The same for the last step: as float. */
+GFI_CLONES static void gfi_whole_double_last(const uint32_t *restrict windows, int k,
+                                             const uint32_t *restrict single, bool odd,
+                                             float *restrict out, int n)
+{
+    if (odd)
+        for (int x = 0; x < n; x++)
+            out[x] = (float)(int32_t)(windows[x] + windows[x + k] + single[x + 2 * k]);
+    else
+        for (int x = 0; x < n; x++) out[x] = (float)(int32_t)(windows[x] + windows[x + k]);
+}
+
 GFI_CLONES static void gfi_whole_to_float(const uint32_t *restrict in, float *restrict out, int n)
 {
     for (int x = 0; x < n; x++) out[x] = (float)(int32_t)in[x];
 }
 
-/* Return the sums of the kw pixels that begin at each of the first n of a line. */
-static const uint32_t *sum_windows(worker *k, const uint32_t *line, int kw, int n)
+/* Sum the kw pixels that begin at each of the first n of a line. */
+static void sum_windows(worker *k, const uint32_t *line, int kw, float *out, int n)
 {
     const uint32_t *windows = line;
-    uint32_t *next = k->part, *spare = k->other;
-    int bit = 1;
+    uint32_t *next = k->part;
+    int bit = 1, size = 1;
     while (bit <= kw / 2) bit *= 2;
-    for (int size = 1; size < kw;) {
-        bit /= 2;
+    for (bit /= 2; bit > 1; bit /= 2) {
         const bool odd = kw & bit;
         const int doubled = 2 * size + odd;
         gfi_whole_double(windows, size, line, odd, next, n + kw - doubled);
         windows = next;
-        next = spare;
-        spare = k->part == next ? k->other : k->part;
+        next = next == k->part ? k->other : k->part;
         size = doubled;
     }
-    return windows;
+    if (kw > 1)
+        gfi_whole_double_last(windows, size, line, kw & 1, out, n);
+    else
+        gfi_whole_to_float(line, out, n);
 }
 
 /* Move the column sums to the window of output row y: from the row above's when there is one. */
@@ -320,33 +331,32 @@ static void move_columns(const gfi_window *w, const whole *s, worker *k, const g
                          bool first)
 {
     const int top = y - w->ay, n = src->width;
+    uint32_t *columns = k->line + s->left;
     if (first) {
-        memset(k->columns, 0, (size_t)n * sizeof *k->columns);
+        memset(columns, 0, (size_t)n * sizeof *columns);
         for (int j = 0; j < w->kh; j++) {
             const void *row = source_row(w, s, src, top + j);
             if (src->pixel == GF_PIXEL_U8)
-                gfi_whole_add_u8(k->columns, row, n);
+                gfi_whole_add_u8(columns, row, n);
             else
-                gfi_whole_add_u16(k->columns, row, n);
+                gfi_whole_add_u16(columns, row, n);
         }
         return;
     }
     const void *in = source_row(w, s, src, top + w->kh - 1);
     const void *out = source_row(w, s, src, top - 1);
     if (src->pixel == GF_PIXEL_U8)
-        gfi_whole_move_u8(k->columns, in, out, n);
+        gfi_whole_move_u8(columns, in, out, n);
     else
-        gfi_whole_move_u16(k->columns, in, out, n);
+        gfi_whole_move_u16(columns, in, out, n);
 }
 
 static void box_row(const gfi_window *w, const whole *s, worker *k, const gf_view *src, int width,
                     int y, bool first)
 {
     move_columns(w, s, k, src, y, first);
-    memcpy(k->line + s->left, k->columns, (size_t)src->width * sizeof *k->columns);
     EXTEND(k->line, (uint32_t)(w->border_value * w->kh));
-    const uint32_t *sums = sum_windows(k, k->line + s->left - w->ax, w->kw, width);
-    gfi_whole_to_float(sums, k->sums[0], width);
+    sum_windows(k, k->line + s->left - w->ax, w->kw, k->sums[0], width);
 }
 
 /* ---- terms --------------------------------------------------------------------------------- */
