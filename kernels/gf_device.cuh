@@ -47,6 +47,18 @@ template <class T> GF_DEVICE T gf_ldg(const T *p) { return __ldg(p); }
 
 GF_DEVICE unsigned gf_float_bits(float v) { return __float_as_uint(v); }
 GF_DEVICE float gf_bits_float(unsigned v) { return __uint_as_float(v); }
+/* 1 / sqrt(v) with an error of a few units in the last place; v is a normal number. */
+GF_DEVICE float gf_rsqrt(float v)
+{
+    float r;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+    return r;
+}
+/* Four bytes of the eight in b:a, picked by the digits of `which`. */
+GF_DEVICE unsigned gf_pick_bytes(unsigned a, unsigned b, unsigned which)
+{
+    return __byte_perm(a, b, which);
+}
 GF_DEVICE int gf_popc(unsigned v) { return __popc(v); }
 GF_DEVICE int gf_clz(unsigned v) { return __clz(static_cast<int>(v)); }
 

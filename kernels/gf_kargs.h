@@ -92,6 +92,24 @@ typedef struct gf_direct_args {
 } gf_direct_args;
 GF_SAME_SIZE(gf_direct_args, 120 + 4 * (GF_DIRECT_TAPS + 3));
 
+/* The streaming kernels. Thread t owns the source's columns from t * GF_STREAM_COLUMNS on. */
+enum { GF_STREAM_LONGEST = 15 };
+typedef struct gf_stream_args {
+    gf_kimage src, dst;
+    gf_kcombine combine;
+    int ax, ay, border;
+    float border_value;
+    int rows;        /* output rows of a block */
+    int edge_blocks; /* blocks of each row of blocks that make columns one by one, the first ones */
+    int left, right; /* they make the output columns before `left` and from `right` on, */
+    int first, last; /* and the threads first … last-1 of the others what is between */
+    int tame;        /* MAGNITUDE: squares of the sums neither overflow nor vanish */
+    int unused;
+    float full[GF_STREAM_LONGEST * GF_STREAM_LONGEST + 3];    /* K rows of K, no terms */
+    float row[2][GF_STREAM_LONGEST + 1], col[2][GF_STREAM_LONGEST + 1]; /* of the terms */
+} gf_stream_args;
+GF_SAME_SIZE(gf_stream_args, 136 + 912 + 256);
+
 /* The fused separable kernel. */
 enum { GF_SEP_TAPS = 512 };
 typedef struct gf_sep_args {

@@ -4,6 +4,7 @@
 
 #include "kernels/direct.variants.h"
 #include "kernels/sep.variants.h"
+#include "kernels/stream.variants.h"
 
 enum { WARP = 32, MOST_THREADS = 128, MOST_BLOCKS_Y = 65535 };
 
@@ -133,6 +134,38 @@ bool gfi_launch_direct_n(const gfi_chip *chip, int kw, int kh, int width, int he
         return true;
     }
     return false;
+}
+
+/* ---- small, streaming ---------------------------------------------------------------------- */
+
+bool gfi_launch_has_stream(int k, int n_terms)
+{
+#define IS_SHAPE(K, TERMS) || (k == (K) && n_terms == (TERMS))
+    return false GF_STREAM_VARIANTS(IS_SHAPE);
+#undef IS_SHAPE
+}
+
+bool gfi_launch_stream(const gfi_chip *chip, int k, int pixel_bytes, int width, int height,
+                       gfi_launch_config *out)
+{
+    const int strip = GF_STREAM_THREADS * GF_STREAM_COLUMNS(k, pixel_bytes);
+    const int strips = divide_up(width, strip);
+    *out = (gfi_launch_config){ .block = { GF_STREAM_THREADS, 1, 1 }, .strip = strip };
+    out->resident = resident_blocks(chip, gfi_tune_find(GFI_TUNE_STREAM, k), GF_STREAM_THREADS, 0);
+    out->rows = GF_STREAM_HEIGHT(k);
+    /* Small images: fewer rows a block, so that there is one for every place. */
+    const int64_t places = (int64_t)chip->multiprocessors * out->resident / strips;
+    if (places > divide_up(height, out->rows)) {
+        const int rows = round_up(divide_up(height, places), 2);
+        out->rows = rows > k - 1 ? rows : k - 1;
+    }
+    if (divide_up(height, out->rows) > MOST_BLOCKS_Y)
+        out->rows = round_up(divide_up(height, MOST_BLOCKS_Y), 2);
+    out->steps = (double)strip * (out->rows + k - 1);
+    out->grid[0] = (unsigned)strips;
+    out->grid[1] = (unsigned)divide_up(height, out->rows);
+    out->grid[2] = 1;
+    return true;
 }
 
 /* ---- separable, sizes known when compiled -------------------------------------------------- */

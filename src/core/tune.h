@@ -16,6 +16,7 @@ typedef enum gfi_tune_kernel {
     GFI_TUNE_DIRECT_N, /* gf_direct_n */
     GFI_TUNE_SEP_K,    /* gf_sep_K_TERMS */
     GFI_TUNE_SEP,
+    GFI_TUNE_STREAM, /* gf_stream_PIXEL_K_TERMS */
     GFI_TUNE_ANY
 } gfi_tune_kernel;
 

@@ -24,6 +24,10 @@ GF_TUNE(GFI_TUNE_SEP_K, 31, 4, 15, 1.05)
 /* 91 registers */
 GF_TUNE(GFI_TUNE_SEP, GF_ANY_TAPS, 5, 28, 1.25)
 /* 8192^2 on an H200: K = 3, 5, 7 u8 0.058, 0.099, 0.169 ms, 15 f32 0.736 ms */
+/* 8192^2 on an H200: K = 3, 5, 7 u8 0.058, 0.099, 0.169 ms, 15 f32 0.736 ms */
+GF_TUNE(GFI_TUNE_STREAM, 3, 8, 12, 0.95)
+GF_TUNE(GFI_TUNE_STREAM, 5, 5, 12, 0.95)
+GF_TUNE(GFI_TUNE_STREAM, 15, 4, 16, 0.98)
 /* 38 and 56 registers */
 GF_TUNE(GFI_TUNE_ANY, GF_ANY_TAPS, 8, 40, 9)
 

@@ -179,6 +179,15 @@ inline float gf_bits_float(unsigned bits)
     memcpy(&v, &bits, sizeof v);
     return v;
 }
+inline float gf_rsqrt(float v) { return 1.0f / sqrtf(v); }
+inline unsigned gf_pick_bytes(unsigned a, unsigned b, unsigned which)
+{
+    const uint64_t bytes = static_cast<uint64_t>(b) << 32 | a;
+    unsigned v = 0;
+    for (int i = 0; i < 4; i++)
+        v |= static_cast<unsigned>(bytes >> 8 * (which >> 4 * i & 7) & 255) << 8 * i;
+    return v;
+}
 inline int gf_popc(unsigned v) { return __builtin_popcount(v); }
 inline int gf_clz(unsigned v) { return v ? __builtin_clz(v) : 32; }
 
