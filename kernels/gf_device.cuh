@@ -54,13 +54,82 @@ GF_DEVICE float gf_rsqrt(float v)
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
     return r;
 }
-/* Four bytes of the eight in b:a, picked by the digits of `which`. */
+GF_DEVICE int gf_popc(unsigned v) { return __popc(v); }
+GF_DEVICE int gf_clz(unsigned v) { return __clz(static_cast<int>(v)); }
+
+/* Four bytes of the eight in b:a, picked by the digits of `which`; the low word of b:a >> shift,
+ * shift < 32; min(v, top) and then no less than 0, on signed halves. */
 GF_DEVICE unsigned gf_pick_bytes(unsigned a, unsigned b, unsigned which)
 {
     return __byte_perm(a, b, which);
 }
-GF_DEVICE int gf_popc(unsigned v) { return __popc(v); }
-GF_DEVICE int gf_clz(unsigned v) { return __clz(static_cast<int>(v)); }
+GF_DEVICE unsigned gf_shift_words(unsigned a, unsigned b, unsigned shift)
+{
+    return __funnelshift_r(a, b, shift);
+}
+GF_DEVICE unsigned gf_clamp_halves(unsigned v, unsigned top)
+{
+    return __vimin_s16x2_relu(v, top);
+}
+
+/* Tensor cores; what is in this part exists on sm_80 and up only. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define GF_HAVE_TENSOR 1
+
+/* Two values rounded to binary16 in a word, the first in its low half; the halves as floats; the
+ * difference of two such pairs. */
+GF_DEVICE unsigned gf_pack_halves(float low, float high)
+{
+    unsigned v;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(v) : "f"(high), "f"(low));
+    return v;
+}
+GF_DEVICE float2 gf_unpack_halves(unsigned v)
+{
+    float2 f;
+    asm("{.reg .b16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h;}"
+        : "=f"(f.x), "=f"(f.y)
+        : "r"(v));
+    return f;
+}
+GF_DEVICE unsigned gf_sub_halves(unsigned a, unsigned b)
+{
+    unsigned v;
+    asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(v) : "r"(a), "r"(b));
+    return v;
+}
+
+/* d = a * b + c for a 16x16, b 16x8, in the layout of the instruction of that name. */
+GF_DEVICE void gf_mma_16816(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
+                            const float (&c)[4])
+{
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"
+        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(c[0]), "f"(c[1]),
+          "f"(c[2]), "f"(c[3]));
+}
+
+/* Load two 8x8 matrices of halves from shared memory, transposed; lanes 0-7 and 8-15 point to
+ * their rows, 16 bytes each. */
+GF_DEVICE void gf_ldmatrix_2_trans(unsigned &a, unsigned &b, const void *row)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];"
+                 : "=r"(a), "=r"(b)
+                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row))));
+}
+
+/* Copy 8 aligned bytes from device to shared memory without waiting; wait for all such copies of
+ * this thread. */
+GF_DEVICE void gf_copy_async_8(void *shared, const void *global)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+                 "l"(global)
+                 : "memory");
+}
+GF_DEVICE void gf_copy_async_wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+#endif
 
 #endif /* GF_EMULATOR */
 

@@ -160,4 +160,18 @@ typedef struct gf_fft_args {
 } gf_fft_args;
 GF_SAME_SIZE(gf_fft_args, 176);
 
+/* ---- separable windows on tensor cores: kernels/tensor.cu --------------------------------- */
+
+typedef struct gf_tensor_args {
+    gf_kimage src, dst;
+    gf_kcombine combine;
+    const void *weights; /* both band matrices: see tensor.variants.h */
+    int lead, ay;        /* columns and rows before a block's first pixel that its tile begins */
+    int border, border_byte;
+    int tiles_x;         /* blocks side by side */
+    float factor, start; /* result = sum * factor; start: what the u8 kernel adds, for rounding too */
+    int unused;
+} gf_tensor_args;
+GF_SAME_SIZE(gf_tensor_args, 128);
+
 #endif

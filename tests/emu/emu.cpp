@@ -25,6 +25,7 @@ struct thread {
     int line;
     bool vote;
     uint64_t value;
+    message words;
     fiber *home;
 };
 
@@ -32,6 +33,7 @@ enum { WARP = 32, MAX_THREADS = 1024 };
 
 std::vector<thread> threads; /* of the block that runs */
 std::vector<uint64_t> heard; /* each thread's value of the last exchange */
+std::vector<message> heard_words;
 bool barrier_vote;
 size_t current;
 bool reverse; /* last thread and block first */
@@ -135,6 +137,7 @@ bool release_warps()
         if (!all_wait(from, to, state::at_warp)) continue;
         for (size_t i = from; i < to; i++) {
             heard[i] = threads[i].value;
+            heard_words[i] = threads[i].words;
             threads[i].at = state::ready;
         }
         any = true;
@@ -233,11 +236,24 @@ unsigned ballot(bool b, const char *file, int line)
     return votes;
 }
 
+const message *gather(const message &own, const char *file, int line)
+{
+    threads[current].words = own;
+    wait(state::at_warp, file, line);
+    const size_t from = current / WARP * WARP;
+    if (from + WARP > threads.size()) {
+        fprintf(stderr, "emulator: %s: %s:%d needs a whole warp\n", kernel->name, file, line);
+        abort();
+    }
+    return &heard_words[from];
+}
+
 void run(const gfi_kernel &k, const grid &g, const void *args)
 {
     const size_t n = volume(g.threads), n_blocks = volume(g.blocks);
     threads.assign(n, thread{});
     heard.assign(n, 0);
+    heard_words.assign(n, message{});
     for (size_t i = 0; i < n; i++) threads[i].id = split(i, g.threads);
 
     const auto own_args = exact_bytes(k.args_bytes), shared = exact_bytes(g.shared_bytes);

@@ -81,6 +81,11 @@ bool sync(bool b, const char *file, int line);
 /* Wait until every lane of the warp is at the same line; then the value of one of them. */
 uint64_t exchange(uint64_t value, int lane, const char *file, int line);
 unsigned ballot(bool b, const char *file, int line);
+/* Wait likewise; then what each of the 32 lanes has put in, valid until the next such call. */
+struct message {
+    uint32_t word[6];
+};
+const message *gather(const message &own, const char *file, int line);
 int lane_id();
 
 struct registrar : gfi_kernel {
@@ -180,16 +185,10 @@ inline float gf_bits_float(unsigned bits)
     return v;
 }
 inline float gf_rsqrt(float v) { return 1.0f / sqrtf(v); }
-inline unsigned gf_pick_bytes(unsigned a, unsigned b, unsigned which)
-{
-    const uint64_t bytes = static_cast<uint64_t>(b) << 32 | a;
-    unsigned v = 0;
-    for (int i = 0; i < 4; i++)
-        v |= static_cast<unsigned>(bytes >> 8 * (which >> 4 * i & 7) & 255) << 8 * i;
-    return v;
-}
 inline int gf_popc(unsigned v) { return __builtin_popcount(v); }
 inline int gf_clz(unsigned v) { return v ? __builtin_clz(v) : 32; }
+
+#include "tensor.hpp"
 
 #include "kernels/gf_device.cuh"
 

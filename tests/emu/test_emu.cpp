@@ -102,6 +102,30 @@ GF_KERNEL(test_race, test_args, a)
     a.out[i] = values[(i + 1) % n];
 }
 
+/* out = A * B + 1 with A(i, k) = i - k / 2 and B(k, j) = 3k + j, brought into the operands' layouts:
+ * A by hand, B from rows of bytes in shared memory. A warp. */
+GF_KERNEL(test_tensor, test_args, a)
+{
+    GF_SHARED(unsigned short, rows);
+    const int lane = static_cast<int>(threadIdx.x), g = lane / 4, t = lane % 4;
+    if (lane < 16)
+        for (int j = 0; j < 8; j++)
+            rows[8 * lane + j] =
+                static_cast<unsigned short>(gf_pack_halves(static_cast<float>(3 * lane + j), 0));
+    gf_sync_or(false);
+    unsigned left[4], b0, b1;
+    for (int i = 0; i < 4; i++) {
+        const float row = static_cast<float>(g + i % 2 * 8);
+        const float k = static_cast<float>(2 * t + i / 2 * 8);
+        left[i] = gf_pack_halves(row - k / 2, row - (k + 1) / 2);
+    }
+    gf_ldmatrix_2_trans(b0, b1, rows + 8 * (lane % 16));
+    const float ones[4] = { 1, 1, 1, 1 };
+    float d[4];
+    gf_mma_16816(d, left, b0, b1, ones);
+    for (int i = 0; i < 4; i++) a.out[8 * (g + i / 2 * 8) + 2 * t + i % 2] = d[i];
+}
+
 /* ---- a device to run them on --------------------------------------------------------------------
  */
 
@@ -223,6 +247,36 @@ static void check_right()
     check(isnan(c[1]), "shared memory that nobody wrote is NaN");
 }
 
+static void check_tensor()
+{
+    device d;
+    std::vector<float> out(128);
+    float *memory = d.floats(out.size());
+    const bool ran =
+        d.launch("test_tensor", 1, 32, 256, { memory, 128, 0 }) == GF_OK &&
+        gfi_download(d.queue, out.data(), memory, out.size() * sizeof(float)) == GF_OK;
+    check(ran, "tensor product runs");
+    bool good = true;
+    for (int i = 0; i < 16; i++)
+        for (int j = 0; j < 8; j++) {
+            float sum = 1;
+            for (int k = 0; k < 16; k++)
+                sum += (static_cast<float>(i) - static_cast<float>(k) / 2) *
+                       static_cast<float>(3 * k + j);
+            good &= out[static_cast<size_t>(8 * i + j)] == sum;
+        }
+    check(good, "tensor product");
+    gfi_device_free(d.queue, memory);
+    check(emu::half_of(2049.0f) == 0x6800 && emu::half_of(2051.0f) == 0x6802 &&
+              emu::half_of(65520.0f) == 0x7c00 && emu::half_of(65519.0f) == 0x7bff &&
+              emu::half_of(-0x1p-24f) == 0x8001 && emu::half_of(0x1p-25f) == 0 &&
+              emu::half_of(0x1.8p-24f) == 2,
+          "binary16, rounded half to even");
+    bool back = true;
+    for (unsigned h = 0; h < 0x7c00; h++) back &= emu::half_of(emu::float_of(h)) == h;
+    check(back, "binary16 there and back");
+}
+
 static void check_launches()
 {
     device d("forward", "49152");
@@ -299,6 +353,7 @@ int main()
 {
     check_faults();
     check_right();
+    check_tensor();
     check_launches();
     check_memory();
     check_fft(8, 16);

@@ -1,0 +1,123 @@
+/* The twins of gf_device.cuh's tensor core part. */
+#ifndef GF_EMU_TENSOR_HPP
+#define GF_EMU_TENSOR_HPP
+
+#define GF_HAVE_TENSOR 1
+#define GF_EMU_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+namespace emu
+{
+/* binary16, rounded half to even; a subnormal's exponent field of 0 comes out by itself. */
+inline unsigned half_of(float v)
+{
+    const unsigned sign = signbit(v) ? 0x8000u : 0u;
+    const float size = fabsf(v);
+    if (isnan(v)) return 0x7fffu;
+    if (size >= 65520.0f) return sign | 0x7c00u;
+    const int exponent = size > 0x1p-14f ? ilogbf(size) : -14;
+    return sign | (static_cast<unsigned>(exponent + 14) * 1024u +
+                   static_cast<unsigned>(nearbyintf(ldexpf(size, 10 - exponent))));
+}
+
+inline float float_of(unsigned half)
+{
+    const int exponent = half >> 10 & 31, fraction = half & 1023;
+    const float size = exponent == 31  ? (fraction ? NAN : INFINITY)
+                       : exponent == 0 ? ldexpf(static_cast<float>(fraction), -24)
+                                       : ldexpf(static_cast<float>(1024 + fraction), exponent - 25);
+    return half & 0x8000u ? -size : size;
+}
+
+/* What is lost at the end of a sum goes towards zero, as in the device's tensor cores. */
+inline float truncated(double v)
+{
+    const float f = static_cast<float>(v);
+    return fabs(static_cast<double>(f)) > fabs(v) ? nextafterf(f, 0.0f) : f;
+}
+
+inline double half_product(uint32_t a, uint32_t b)
+{
+    return static_cast<double>(float_of(a & 0xffffu)) * float_of(b & 0xffffu) +
+           static_cast<double>(float_of(a >> 16)) * float_of(b >> 16);
+}
+} // namespace emu
+
+inline unsigned gf_pick_bytes(unsigned a, unsigned b, unsigned which)
+{
+    const uint64_t bytes = static_cast<uint64_t>(b) << 32 | a;
+    unsigned v = 0;
+    for (int i = 0; i < 4; i++)
+        v |= static_cast<unsigned>(bytes >> (which >> 4 * i & 7) * 8 & 255u) << 8 * i;
+    return v;
+}
+inline unsigned gf_shift_words(unsigned a, unsigned b, unsigned shift)
+{
+    return static_cast<unsigned>((static_cast<uint64_t>(b) << 32 | a) >> (shift & 31));
+}
+inline unsigned gf_clamp_halves(unsigned v, unsigned top)
+{
+    unsigned result = 0;
+    for (int i = 0; i < 32; i += 16) {
+        const int least = min<int>(static_cast<int16_t>(v >> i), static_cast<int16_t>(top >> i));
+        result |= static_cast<unsigned>(max(least, 0)) << i;
+    }
+    return result;
+}
+
+inline unsigned gf_pack_halves(float low, float high)
+{
+    return emu::half_of(low) | emu::half_of(high) << 16;
+}
+inline float2 gf_unpack_halves(unsigned v)
+{
+    return { emu::float_of(v & 0xffffu), emu::float_of(v >> 16) };
+}
+inline unsigned gf_sub_halves(unsigned a, unsigned b)
+{
+    const float2 x = gf_unpack_halves(a), y = gf_unpack_halves(b);
+    return gf_pack_halves(x.x - y.x, x.y - y.y);
+}
+
+inline void gf_mma_16816(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
+                         const float (&c)[4], GF_EMU_HERE)
+{
+    const emu::message own = { { a[0], a[1], a[2], a[3], b0, b1 } };
+    const emu::message *all = emu::gather(own, file, line);
+    const int row = emu::lane_id() / 4, column = emu::lane_id() % 4 * 2;
+    for (int i = 0; i < 4; i++) {
+        double sum = c[i];
+        for (int t = 0; t < 4; t++) {
+            const emu::message &x = all[4 * row + t], &y = all[4 * (column + i % 2) + t];
+            sum += emu::half_product(x.word[i / 2], y.word[4]) +
+                   emu::half_product(x.word[i / 2 + 2], y.word[5]);
+        }
+        d[i] = emu::truncated(sum);
+    }
+}
+
+inline void gf_ldmatrix_2_trans(unsigned &a, unsigned &b, const void *row, GF_EMU_HERE)
+{
+    emu::message own = {};
+    memcpy(own.word, &row, sizeof row);
+    const emu::message *all = emu::gather(own, file, line);
+    const int column = emu::lane_id() / 4, first = emu::lane_id() % 4 * 2;
+    unsigned halves[4];
+    for (int i = 0; i < 4; i++) {
+        const unsigned char *from;
+        memcpy(&from, all[i / 2 * 8 + first + i % 2].word, sizeof from);
+        if (reinterpret_cast<uintptr_t>(from) % 16) abort();
+        halves[i] = reinterpret_cast<const uint16_t *>(from)[column];
+    }
+    a = halves[0] | halves[1] << 16;
+    b = halves[2] | halves[3] << 16;
+}
+
+inline void gf_copy_async_8(void *shared, const void *global)
+{
+    *static_cast<uint2 *>(shared) = *static_cast<const uint2 *>(global);
+}
+inline void gf_copy_async_wait() {}
+
+#undef GF_EMU_HERE
+
+#endif
