@@ -7,9 +7,9 @@
 
 static void print_text(const char *path, const gf_file_info *info)
 {
-    printf("%s: %s, %dx%d, %d bits, %d channel%s, as %s; gray: %s\n", path, info->format,
-           info->width, info->height, info->bit_depth, info->channels,
-           info->channels == 1 ? "" : "s", gf_pixel_name(info->pixel), info->gray);
+    printf("%s: %s, %dx%d, %d bit%s, %d channel%s, as %s; gray: %s\n", path, info->format,
+           info->width, info->height, info->bit_depth, info->bit_depth == 1 ? "" : "s",
+           info->channels, info->channels == 1 ? "" : "s", gf_pixel_name(info->pixel), info->gray);
     if (info->notice[0]) printf("  notice: %s\n", info->notice);
 }
 

@@ -5,7 +5,7 @@
 #include "core/tune_file.h"
 #include "filters/filter_def.h"
 
-enum { GFI_MAX_RIVALS = 12 };
+enum { GFI_MAX_RIVALS = 24 };
 
 /* An implementation as it was judged for a request. */
 typedef struct gfi_rival {

@@ -105,8 +105,8 @@ static gf_status fail_foreign(const uint8_t *bytes, size_t n)
     names read = list_codecs(false, GF_PIXEL_NONE);
     if (known)
         return gfi_fail(GF_ERROR_UNSUPPORTED,
-                        "is a %s file, and this build has no %s support; it reads %s", name, name,
-                        read.text);
+                        "is %s %s file, and this build has no %s support; it reads %s",
+                        strchr("AEIO", *name) ? "an" : "a", name, name, read.text);
     if (n == 0) return gfi_fail(GF_ERROR_FORMAT, "is %s", name);
     return gfi_fail(GF_ERROR_FORMAT, "is %s; formats read are %s", name, read.text);
 }
