@@ -51,7 +51,7 @@ typedef struct gf_range_state {
 /* How pixels are mapped: not at all, in float, or in double where floats would overflow. */
 enum { GF_RANGE_FLAT = 1, GF_RANGE_FLOAT = 2, GF_RANGE_DOUBLE = 3 };
 
-/* Shared memory of gf_range_pick. */
+/* Shared memory of gf_reduce_pick. */
 typedef struct gf_range_pick_memory {
     unsigned long long sums[GF_RANGE_PICK_THREADS]; /* of each thread's bins, then running sums */
     unsigned long long rank[GF_RANGE_TARGETS];
