@@ -10,6 +10,7 @@
 #include "core/alloc.h"
 #include "core/image.h"
 #include "engine/number.h"
+#include "filters/pixels.h"
 
 static gf_status taps_create(size_t kw, size_t kh, gfi_taps **out)
 {
@@ -88,16 +89,6 @@ static gf_status parse_text(const char *text, gfi_taps **out)
     return scan_text(text, &kw, &kh, (*out)->v);
 }
 
-static double pixel_value(const gf_view *view, int x, int y)
-{
-    const void *row = gfi_row(view, y);
-    switch (view->pixel) {
-    case GF_PIXEL_U8: return ((const uint8_t *)row)[x];
-    case GF_PIXEL_U16: return ((const uint16_t *)row)[x];
-    default: return (double)((const float *)row)[x];
-    }
-}
-
 static gf_status from_image(const char *path, const char *bytes, size_t size, gfi_taps **out)
 {
     gf_image *image;
@@ -106,7 +97,7 @@ static gf_status from_image(const char *path, const char *bytes, size_t size, gf
     gf_status status = taps_create((size_t)view.width, (size_t)view.height, out);
     for (int y = 0; status == GF_OK && y < view.height; y++)
         for (int x = 0; x < view.width && status == GF_OK; x++) {
-            double v = pixel_value(&view, x, y);
+            double v = gfi_get(gfi_row(&view, y), view.pixel, x);
             if (!isfinite(v))
                 status = gfi_fail(GF_ERROR_RANGE, "kernel: tap (%d, %d) of '%s' is not finite", x,
                                   y, path);

@@ -4,23 +4,14 @@
 
 #include "core/alloc.h"
 #include "core/image.h"
+#include "filters/pixels.h"
 #include "kernels/gf_border.h"
-
-static double pixel_at(const gf_view *src, int x, int y)
-{
-    const void *row = gfi_row(src, y);
-    switch (src->pixel) {
-    case GF_PIXEL_U8: return ((const uint8_t *)row)[x];
-    case GF_PIXEL_U16: return ((const uint16_t *)row)[x];
-    default: return ((const float *)row)[x];
-    }
-}
 
 static double extended_at(const gfi_window *w, const gf_view *src, int x, int y)
 {
     const int fx = gf_border_index(x, src->width, (int)w->border);
     const int fy = gf_border_index(y, src->height, (int)w->border);
-    return fx < 0 || fy < 0 ? w->border_value : pixel_at(src, fx, fy);
+    return fx < 0 || fy < 0 ? w->border_value : gfi_get(gfi_row(src, fy), src->pixel, fx);
 }
 
 /* ---- sums ---------------------------------------------------------------------------------- */
@@ -113,23 +104,6 @@ static double combine(const gfi_window *w, double a0, double a1, double centre)
     }
 }
 
-/* Half to even, then saturate; NaN becomes 0. */
-static double round_pixel(double v, double top)
-{
-    const double rounded = nearbyint(v);
-    return rounded > 0 ? (rounded < top ? rounded : top) : 0;
-}
-
-static void store(const gf_view *dst, int x, int y, double v)
-{
-    void *row = gfi_row(dst, y);
-    switch (dst->pixel) {
-    case GF_PIXEL_U8: ((uint8_t *)row)[x] = (uint8_t)round_pixel(v, 255); break;
-    case GF_PIXEL_U16: ((uint16_t *)row)[x] = (uint16_t)round_pixel(v, 65535); break;
-    default: ((float *)row)[x] = (float)v; break;
-    }
-}
-
 static gf_status run(const gfi_request *request, void *state, const gf_view *src,
                      const gf_view *dst)
 {
@@ -145,7 +119,7 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
         for (int x = 0; x < dst->width; x++, at++) {
             const bool sharpen = w->combine == GFI_COMBINE_UNSHARP;
             const double centre = sharpen ? extended_at(w, src, x, y) : 0;
-            store(dst, x, y, combine(w, sums[0][at], sums[1][at], centre));
+            gfi_put(gfi_row(dst, y), dst->pixel, x, combine(w, sums[0][at], sums[1][at], centre));
         }
     for (int t = 0; t < GFI_MAX_TERMS; t++) gfi_free(sums[t]);
     return status;
