@@ -18,13 +18,14 @@ GF_TUNE(GFI_TUNE_DIRECT, 15, 3, 145, 1.25)
 /* 86 registers */
 GF_TUNE(GFI_TUNE_DIRECT_N, GF_ANY_TAPS, 5, 24, 1.6)
 /* 80, 96, 128, 116 registers; shared memory too allows but 6 blocks */
-GF_TUNE(GFI_TUNE_SEP_K, 7, 6, 48, 1.05) /* 8192^2 u8 on an H200: K = 3 0.126 ms */
-/* not timed in their present form: 12 to 15 instructions counted, and as at K <= 7 about 30 lost */
-GF_TUNE(GFI_TUNE_SEP_K, 11, 5, 40, 1.05)
-GF_TUNE(GFI_TUNE_SEP_K, 17, 4, 40, 1.05)
-GF_TUNE(GFI_TUNE_SEP_K, 31, 4, 45, 1.05)
-/* 91 registers */
-GF_TUNE(GFI_TUNE_SEP, GF_ANY_TAPS, 5, 28, 1.25)
+/* 8192^2 u8 on an H200: K = 3, 7, 9, 13, 17, 21, 31 0.090, 0.112, 0.122, 0.166, 0.188, 0.236,
+ * 0.315 ms */
+GF_TUNE(GFI_TUNE_SEP_K, 7, 6, 28, 1.1)
+GF_TUNE(GFI_TUNE_SEP_K, 11, 5, 27, 1.1)
+GF_TUNE(GFI_TUNE_SEP_K, 17, 4, 33, 1.05)
+GF_TUNE(GFI_TUNE_SEP_K, 31, 4, 24, 1.5)
+/* 91 registers; 8192^2 u8 on an H200: K = 41, 61 0.842, 1.130 ms */
+GF_TUNE(GFI_TUNE_SEP, GF_ANY_TAPS, 5, 130, 2.4)
 /* 8192^2 on an H200: K = 3, 5, 7 u8 0.058, 0.099, 0.169 ms, 15 f32 0.736 ms */
 GF_TUNE(GFI_TUNE_STREAM, 3, 8, 12, 0.95)
 GF_TUNE(GFI_TUNE_STREAM, 5, 5, 12, 0.95)

@@ -99,6 +99,14 @@ static gf_image *run_impl(gf_context *context, const char *chain, const char *im
     return result;
 }
 
+/* One for all walks of a process, which keeps it: opening a GPU takes longer than a walk. */
+static gf_context *walk_context(void)
+{
+    static gf_context *context;
+    if (!context) context = open_context(GF_BACKEND_AUTO, 0);
+    return context;
+}
+
 /* Every implementation of the chain's first filter; the caller's body sees `result`. */
 typedef struct walk {
     gf_context *context;
@@ -116,7 +124,7 @@ static walk walk_start(const char *chain)
     ck_assert_uint_lt(n, sizeof name);
     memcpy(name, chain, n);
     name[n] = 0;
-    walk w = { .context = open_context(GF_BACKEND_AUTO, 0), .chain = chain };
+    walk w = { .context = walk_context(), .chain = chain };
     w.filter = gf_filter_find(name);
     ck_assert_msg(w.filter != NULL, "no filter %s", name);
     return w;
@@ -129,7 +137,6 @@ static bool walk_next(walk *w, const gf_image *image, gf_pixel out)
     while ((w->impl = gf_filter_impl(w->filter, w->next++, &backend)))
         if ((w->result = run_impl(w->context, w->chain, w->impl, image, out))) return ++w->runs;
     ck_assert_msg(w->runs > 0, "%s: nothing ran", w->chain);
-    gf_context_destroy(&w->context);
     return false;
 }
 
