@@ -158,10 +158,11 @@ GF_DEVICE void gf_put(unsigned short *p, float v)
 }
 GF_DEVICE void gf_put(float *p, float v) { *p = v; }
 
-/* Row y of an image as elements of T. */
+/* Row y of an image, that of the block's place in a batch, as elements of T. */
 template <class T> GF_DEVICE T *gf_row(const gf_kimage &im, int y)
 {
-    return reinterpret_cast<T *>(static_cast<char *>(im.data) +
+    const long long image = static_cast<long long>(blockIdx.z) * im.next * 16;
+    return reinterpret_cast<T *>(static_cast<char *>(im.data) + image +
                                  static_cast<long long>(y) * im.pitch);
 }
 

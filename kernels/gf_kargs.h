@@ -12,11 +12,12 @@
 /* Values of gf_pixel; kernels take them as int. */
 enum { GF_P_U8 = 1, GF_P_U16 = 2, GF_P_F32 = 3 };
 
-/* A device image. */
+/* A device image, the first of a batch: those of the others lie `next` units of 16 bytes apart. The
+ * grid's z axis counts the images of a batch; where it counts something else, next is 0. */
 typedef struct gf_kimage {
     void *data;
     long long pitch; /* bytes */
-    int width, height, pixel, unused;
+    int width, height, pixel, next;
 } gf_kimage;
 GF_SAME_SIZE(gf_kimage, 32);
 

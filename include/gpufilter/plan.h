@@ -18,6 +18,8 @@ typedef struct gf_plan_params {
     gf_memory memory;      /* where src and dst will usually be; the cost model counts transfers */
     void *cuda_stream;     /* a cudaStream_t of the caller's to run on; NULL: the plan's own */
     unsigned expected_runs; /* how many runs share the start of CUDA; 0: 1 */
+    unsigned batch;        /* how many images gf_plan_run_batch() will usually get, at most 65535;
+                              0: 1. The choice of implementations and scratch memory follow it. */
 } gf_plan_params;
 
 /* Prepare a graph for images of a size and pixel type.
@@ -47,7 +49,14 @@ GF_API gf_image_desc gf_plan_output(const gf_plan *plan);
  * DEVICE_MEMORY, NO_MEMORY. */
 GF_API gf_status gf_plan_run(gf_plan *plan, const gf_view *src, const gf_view *dst);
 
-/* Run the plan on n images of the plan's size, one after another on the plan's stream. */
+/* Run the plan on n images of the plan's size, src[i] to dst[i].
+ *
+ * Views are as for gf_plan_run(); all are checked before the first image is filtered. The result is
+ * as if the images were filtered one after another. Images in CUDA memory share launches where the
+ * implementations can (all but those that need memory per image), as long as they have one pitch,
+ * follow each other at equal distances that are multiples of 16 bytes, and no dst lies on a src or
+ * on another dst; in chains also no more than gf_plan_params.batch of them. n may be any, 0 too.
+ * Returns what gf_plan_run() returns; the message names the image. */
 GF_API gf_status gf_plan_run_batch(gf_plan *plan, size_t n, const gf_view *src, const gf_view *dst);
 
 /* Wait until all queued work of the plan is done. Returns OK or DEVICE. */

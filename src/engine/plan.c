@@ -30,6 +30,7 @@ static gf_status describe_stage(gf_plan *plan, int i, const gf_image_desc *in)
     if (stage->def->out_size)
         GFI_TRY(stage->def->out_size(stage->params, in, &r->out.width, &r->out.height));
     GFI_TRY(gfi_desc_check(&r->out));
+    r->usual_images = (int)plan->params.batch;
     if (stage->def->window) GFI_TRY(stage->def->window(stage->params, in, &ps->window));
     r->window = ps->window;
     return GF_OK;
@@ -70,8 +71,8 @@ static void judge_stages(gf_plan *plan, const gfi_device_facts *facts)
     for (int i = 0; i < plan->n_stages; i++) {
         gfi_plan_stage *ps = &plan->stages[i];
         ps->request.facts = facts;
-        ps->n_rivals = gfi_judge(&ps->request, gfi_context_tuning(plan->context), GF_BACKEND_AUTO,
-                                 ps->rivals);
+        ps->n_rivals =
+            gfi_judge(&ps->request, gfi_context_tuning(plan->context), GF_BACKEND_AUTO, ps->rivals);
     }
 }
 
@@ -150,6 +151,24 @@ static gf_backend cheaper_backend(gf_plan *plan)
 
 /* ---- making it ready ---------------------------------------------------------------------- */
 
+/* Let the scratch memory hold as many results as a batch usually has images, within bounds. The
+ * pitch of device results makes them multiples of 16 bytes. */
+static void make_room_for_batch(gf_plan *plan)
+{
+    enum { UNIT = 16 };
+    static const size_t most_bytes = (size_t)1 << 29;
+    size_t larger = plan->scratch_bytes[0] > plan->scratch_bytes[1] ? plan->scratch_bytes[0]
+                                                                    : plan->scratch_bytes[1];
+    size_t images = plan->params.batch;
+    if (images > most_bytes / larger) images = most_bytes / larger;
+    plan->scratch_images = images > 1 ? (int)images : 1;
+    for (int k = 0; k < 2; k++) plan->scratch_bytes[k] *= (size_t)plan->scratch_images;
+    for (int i = 0; i + 1 < plan->n_stages && plan->scratch_images > 1; i++) {
+        const gf_view *result = &plan->stages[i].result;
+        plan->stages[i].result_next = (int)(result->pitch_bytes * (size_t)result->height / UNIT);
+    }
+}
+
 static gf_status alloc_scratch(gf_plan *plan)
 {
     for (int i = 0; i + 1 < plan->n_stages; i++) {
@@ -163,6 +182,7 @@ static gf_status alloc_scratch(gf_plan *plan)
         size_t bytes = ps->result.pitch_bytes * (size_t)d->height;
         if (bytes > plan->scratch_bytes[i % 2]) plan->scratch_bytes[i % 2] = bytes;
     }
+    if (plan->backend == GF_BACKEND_CUDA && plan->n_stages > 1) make_room_for_batch(plan);
     for (int k = 0; k < 2; k++) {
         if (!plan->scratch_bytes[k]) continue;
         if (plan->backend == GF_BACKEND_CUDA)
@@ -274,6 +294,9 @@ static gf_status check_plan_params(const gf_plan_params *p)
 {
     if (p->out_pixel < GF_PIXEL_NONE || p->out_pixel > GF_PIXEL_F32)
         return gfi_fail(GF_ERROR_INVALID, "out_pixel: %d is not u8, u16 or f32", (int)p->out_pixel);
+    if (p->batch > GFI_MOST_BATCH)
+        return gfi_fail(GF_ERROR_RANGE, "batch: %u images are more than %d", p->batch,
+                        GFI_MOST_BATCH);
     if (!isfinite(p->white) || p->white < 0)
         return gfi_fail(GF_ERROR_RANGE, "white: %g is not a finite number > 0", p->white);
     return GF_OK;
@@ -352,7 +375,9 @@ int gf_plan_stage_get(const gf_plan *plan, int stage, gf_stage_info *out)
                             .variant = ps->variant,
                             .cost_ns = ps->chosen->cost_ns };
     out->memory_bytes = impl->memory_bytes ? impl->memory_bytes(ps->state) : 0;
-    if (ps->result.data) out->memory_bytes += ps->result.pitch_bytes * (size_t)ps->result.height;
+    if (ps->result.data)
+        out->memory_bytes += ps->result.pitch_bytes * (size_t)ps->result.height *
+                             (size_t)(plan->scratch_images > 1 ? plan->scratch_images : 1);
     return 1;
 }
 

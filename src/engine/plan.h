@@ -16,7 +16,8 @@ typedef struct gfi_plan_stage {
     int n_rivals;
     const gfi_rival *chosen;
     void *state;
-    gf_view result; /* where it writes, in the plan's scratch; data NULL for the last stage */
+    gf_view result;  /* where it writes, in the plan's scratch; data NULL for the last stage */
+    int result_next; /* from there to the result of a batch's next image, in units of 16 bytes */
     char variant[160];
 } gfi_plan_stage;
 
@@ -30,11 +31,19 @@ struct gf_plan {
     gfi_plan_stage *stages;
     void *scratch[2]; /* results of the stages but the last, alternating; host or device */
     size_t scratch_bytes[2];
+    int scratch_images;             /* of a batch that have room in the scratch memory */
     gfi_queue *queue;               /* CUDA */
     gf_view device_src, device_dst; /* CUDA, made when host images come */
     atomic_flag busy;
     gf_timings timings;
     bool marks_set; /* CUDA: times of the last run are still in the queue's marks */
 };
+
+enum { GFI_MOST_BATCH = 65535 }; /* images in a launch: CUDA's limit of a grid's z axis */
+
+/* How many of the n images, from the first on, the plan can run in one launch a stage; *batch says
+ * how they lie. Their views are checked already. */
+size_t gfi_batch_group(const gf_plan *plan, size_t n, const gf_view *src, const gf_view *dst,
+                       gfi_batch *batch);
 
 #endif

@@ -22,11 +22,16 @@ static gf_status check_view(const gf_plan *plan, const gf_view *view, const gf_i
     return GF_OK;
 }
 
-static gf_status run_stages(gf_plan *plan, const gf_view *src, const gf_view *dst)
+static gf_status run_stages(gf_plan *plan, const gf_view *src, const gf_view *dst,
+                            const gfi_batch *batch)
 {
+    int next = batch->src_next;
     for (int i = 0; i < plan->n_stages; i++) {
         gfi_plan_stage *ps = &plan->stages[i];
-        const gf_view *to = i + 1 < plan->n_stages ? &ps->result : dst;
+        const bool last = i + 1 == plan->n_stages;
+        const gf_view *to = last ? dst : &ps->result;
+        ps->request.batch = (gfi_batch){ batch->n, next, last ? batch->dst_next : ps->result_next };
+        next = ps->request.batch.dst_next;
         GFI_TRY(gfi_stage_prepend(ps->chosen->impl->run(&ps->request, ps->state, src, to),
                                   plan->graph, i));
         src = to;
@@ -36,8 +41,9 @@ static gf_status run_stages(gf_plan *plan, const gf_view *src, const gf_view *ds
 
 static gf_status run_cpu(gf_plan *plan, const gf_view *src, const gf_view *dst)
 {
+    const gfi_batch one = { .n = 1 };
     double begin = gfi_clock_ns();
-    GFI_TRY(run_stages(plan, src, dst));
+    GFI_TRY(run_stages(plan, src, dst, &one));
     plan->timings.kernels_ns = gfi_clock_ns() - begin;
     return GF_OK;
 }
@@ -54,7 +60,9 @@ static gf_status device_twin(gf_plan *plan, const gf_view *host, gf_view *twin)
     return GF_OK;
 }
 
-static gf_status run_cuda(gf_plan *plan, const gf_view *src, const gf_view *dst)
+/* The images of a batch are in CUDA memory. */
+static gf_status run_cuda(gf_plan *plan, const gf_view *src, const gf_view *dst,
+                          const gfi_batch *batch)
 {
     const gf_view *from = src, *to = dst;
     if (src->memory == GF_MEMORY_HOST) {
@@ -68,7 +76,7 @@ static gf_status run_cuda(gf_plan *plan, const gf_view *src, const gf_view *dst)
     GFI_TRY(gfi_queue_mark(plan->queue, MARK_BEGIN));
     if (from != src) GFI_TRY(gfi_copy_image(plan->queue, src, from));
     GFI_TRY(gfi_queue_mark(plan->queue, MARK_UPLOADED));
-    GFI_TRY(run_stages(plan, from, to));
+    GFI_TRY(run_stages(plan, from, to, batch));
     GFI_TRY(gfi_queue_mark(plan->queue, MARK_FILTERED));
     plan->marks_set = true;
     plan->timings.download_ns = 0;
@@ -80,16 +88,36 @@ static gf_status run_cuda(gf_plan *plan, const gf_view *src, const gf_view *dst)
     return GF_OK;
 }
 
-static gf_status run_one(gf_plan *plan, const gf_view *src, const gf_view *dst)
+static gf_status check_views(const gf_plan *plan, const gf_view *src, const gf_view *dst)
 {
     GFI_TRY(check_view(plan, src, &plan->in, "src"));
     GFI_TRY(check_view(plan, dst, &plan->out, "dst"));
     if (gfi_views_overlap(src, dst))
         return gfi_fail(GF_ERROR_INVALID, "src and dst overlap; give dst memory of its own");
+    return GF_OK;
+}
+
+/* Run the first images, as many as share a launch. Their views are checked. */
+static gf_status run_group(gf_plan *plan, size_t n, const gf_view *src, const gf_view *dst,
+                           size_t *n_done)
+{
+    gfi_batch batch;
+    *n_done = gfi_batch_group(plan, n, src, dst, &batch);
     if (plan->backend == GF_BACKEND_CPU) return run_cpu(plan, src, dst);
-    gf_status status = run_cuda(plan, src, dst);
+    gf_status status = run_cuda(plan, src, dst, &batch);
     if (status == GF_ERROR_DEVICE) gfi_context_poison(plan->context);
     return status;
+}
+
+static gf_status run_all(gf_plan *plan, size_t n, const gf_view *src, const gf_view *dst)
+{
+    gf_status status = GF_OK;
+    size_t i, done;
+    for (i = 0; i < n && status == GF_OK; i++) status = check_views(plan, &src[i], &dst[i]);
+    if (status != GF_OK) return n > 1 ? gfi_prepend(status, "image %zu", i - 1) : status;
+    for (i = 0; i < n && status == GF_OK; i += done)
+        status = run_group(plan, n - i, src + i, dst + i, &done);
+    return status != GF_OK && n > 1 ? gfi_prepend(status, "image %zu", i - done) : status;
 }
 
 gf_status gf_plan_run_batch(gf_plan *plan, size_t n, const gf_view *src, const gf_view *dst)
@@ -98,11 +126,7 @@ gf_status gf_plan_run_batch(gf_plan *plan, size_t n, const gf_view *src, const g
     if (atomic_flag_test_and_set(&plan->busy))
         return gfi_fail(GF_ERROR_INVALID,
                         "plan: is running on another thread; use gf_plan_clone()");
-    gf_status status = GF_OK;
-    for (size_t i = 0; i < n && status == GF_OK; i++) {
-        status = run_one(plan, &src[i], &dst[i]);
-        if (n > 1) status = gfi_prepend(status, "image %zu", i);
-    }
+    const gf_status status = run_all(plan, n, src, dst);
     atomic_flag_clear(&plan->busy);
     return status;
 }

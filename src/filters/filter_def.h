@@ -55,6 +55,12 @@ typedef struct gf_param {
 
 typedef struct gf_filter_def gf_filter_def;
 
+/* Images that one launch filters: n of them, a multiple of 16 bytes from each to the next one. */
+typedef struct gfi_batch {
+    int n; /* 0: as 1 */
+    int src_next, dst_next; /* in units of 16 bytes */
+} gfi_batch;
+
 typedef struct gfi_request {
     const gf_filter_def *def;
     const void *params;              /* the def's parameter struct, complete and validated */
@@ -65,6 +71,8 @@ typedef struct gfi_request {
     const gfi_device_facts *facts;   /* CUDA implementations: facts of the device; NULL when it is
                                         not open yet and a cost is asked for */
     gfi_queue *queue;                /* CUDA implementations in prepare: the plan's queue */
+    int usual_images;                /* how many images a launch will usually get; 0: 1 */
+    gfi_batch batch;                 /* the images of this run; for implementations with `batches` */
 } gfi_request;
 
 /* ---- implementations ---------------------------------------------------------------------- */
@@ -78,6 +86,7 @@ enum { GFI_WHY_BYTES = 160 };
 typedef struct gf_impl {
     const char *name; /* "sep", "cuda-sep"; [0] of a filter is "ref" */
     gf_backend backend;
+    bool batches;      /* CUDA: run serves request->batch; needs no memory but the images */
     double tol_factor; /* times the filter's tolerance; 0 means 1 (an FFT states its own) */
     /* NULL: always. False with a reason when this request cannot be served. */
     bool (*usable)(const gfi_request *request, char why[GFI_WHY_BYTES]);

@@ -21,8 +21,8 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
     enum { BLOCKS_PER_SM = 16 };
     gfi_point point;
     request->def->point(request->params, request->white, &point);
-    const gf_point_args args = { .src = gfi_kimage(src),
-                                 .dst = gfi_kimage(dst),
+    const gf_point_args args = { .src = gfi_kimage_src(request, src),
+                                 .dst = gfi_kimage_dst(request, dst),
                                  .op = (int)point.op,
                                  .a = (float)point.a,
                                  .b = (float)point.b,
@@ -30,6 +30,7 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
     const size_t in = gf_pixel_bytes(src->pixel), out = gf_pixel_bytes(dst->pixel);
     gfi_launch launch = gfi_pixelwise_launch(request->facts, dst->width, dst->height,
                                              in > out ? in : out, BLOCKS_PER_SM);
+    launch.grid[2] = gfi_batch_images(request);
     launch.args = &args;
     launch.args_bytes = sizeof args;
     return gfi_kernel_launch(request->queue, state, &launch);
@@ -43,6 +44,7 @@ static double cost_ns(const gfi_request *request)
 
 const gf_impl gfi_point_cuda = { .name = "cuda-point",
                                  .backend = GF_BACKEND_CUDA,
+                                 .batches = true,
                                  .cost_ns = cost_ns,
                                  .prepare = prepare,
                                  .run = run };

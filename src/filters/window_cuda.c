@@ -8,10 +8,14 @@
 gfi_chip gfi_window_chip(const gfi_request *request)
 {
     const gfi_device_facts *facts = request->facts;
-    if (!facts) return gfi_tune_average_chip();
-    return (gfi_chip){ .multiprocessors = facts->multiprocessors,
-                       .shared_bytes_block = facts->shared_bytes_block,
-                       .shared_bytes_sm = facts->shared_bytes_sm };
+    const int images = request->usual_images > 1 ? request->usual_images : 1;
+    gfi_chip chip = gfi_tune_average_chip();
+    if (facts)
+        chip = (gfi_chip){ .multiprocessors = facts->multiprocessors,
+                           .shared_bytes_block = facts->shared_bytes_block,
+                           .shared_bytes_sm = facts->shared_bytes_sm };
+    chip.multiprocessors = (chip.multiprocessors + images - 1) / images;
+    return chip;
 }
 
 static double image_bytes(const gf_image_desc *desc)

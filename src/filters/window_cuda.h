@@ -3,10 +3,12 @@
 #define GFI_WINDOW_CUDA_H
 
 #include "core/launch.h"
+#include "filters/kimage.h"
 #include "filters/window.h"
 #include "kernels/gf_kargs.h"
 
-/* The device a request is for, or a middling one while none is open. */
+/* The device a request is for, or a middling one while none is open; of a batch each image has its
+ * share of the multiprocessors. */
 gfi_chip gfi_window_chip(const gfi_request *request);
 
 /* Bytes that one run reads and writes. */
@@ -26,10 +28,11 @@ void gfi_window_taps(const double *taps, size_t n, float *out);
 /* Put n taps into device memory of the queue's. */
 gf_status gfi_window_upload(gfi_queue *queue, const double *taps, size_t n, float **out);
 
-/* A gfi_launch from a configuration and an argument struct. */
-#define GFI_WINDOW_LAUNCH(config, arguments)                                                       \
+/* A gfi_launch from a configuration and an argument struct, for all images of the request's batch;
+ * the implementations that take none leave the z axis to the configuration. */
+#define GFI_WINDOW_LAUNCH(request, config, arguments)                                                       \
     {                                                                                              \
-        .grid = { (config).grid[0], (config).grid[1], (config).grid[2] },                          \
+        .grid = { (config).grid[0], (config).grid[1], (config).grid[2] * gfi_batch_images(request) },                          \
         .block = { (config).block[0], (config).block[1], (config).block[2] },                      \
         .shared_bytes = (config).shared_bytes, .args = &(arguments),                               \
         .args_bytes = sizeof(arguments)                                                            \

@@ -121,7 +121,7 @@ static gf_status launch(const gfi_request *request, const gfi_kernel *kernel,
 {
     gfi_launch_config config;
     gfi_launch_any(args->dst.width, args->dst.height, &config);
-    const gfi_launch l = GFI_WINDOW_LAUNCH(config, *args);
+    const gfi_launch l = GFI_WINDOW_LAUNCH(request, config, *args);
     return gfi_kernel_launch(request->queue, kernel, &l);
 }
 

@@ -116,9 +116,9 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
                      const gf_view *dst)
 {
     direct_state *s = state;
-    s->args.src = gfi_kimage(src);
-    s->args.dst = gfi_kimage(dst);
-    const gfi_launch launch = GFI_WINDOW_LAUNCH(s->config, s->args);
+    s->args.src = gfi_kimage_src(request, src);
+    s->args.dst = gfi_kimage_dst(request, dst);
+    const gfi_launch launch = GFI_WINDOW_LAUNCH(request, s->config, s->args);
     return gfi_kernel_launch(request->queue, s->kernel, &launch);
 }
 
@@ -135,6 +135,7 @@ static void describe(const void *state, char *out, size_t n_bytes)
 
 const gf_impl gfi_window_cuda_direct = { .name = "cuda-direct",
                                          .backend = GF_BACKEND_CUDA,
+                                         .batches = true,
                                          .usable = usable,
                                          .cost_ns = cost_ns,
                                          .prepare = prepare,

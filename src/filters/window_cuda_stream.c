@@ -164,10 +164,10 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
                      const gf_view *dst)
 {
     stream_state *s = state;
-    s->args.src = gfi_kimage(src);
-    s->args.dst = gfi_kimage(dst);
+    s->args.src = gfi_kimage_src(request, src);
+    s->args.dst = gfi_kimage_dst(request, dst);
     place(s, request->window->kw);
-    const gfi_launch launch = GFI_WINDOW_LAUNCH(s->config, s->args);
+    const gfi_launch launch = GFI_WINDOW_LAUNCH(request, s->config, s->args);
     return gfi_kernel_launch(request->queue, s->kernel, &launch);
 }
 
@@ -180,6 +180,7 @@ static void describe(const void *state, char *out, size_t n_bytes)
 
 const gf_impl gfi_window_cuda_stream = { .name = "cuda-stream",
                                          .backend = GF_BACKEND_CUDA,
+                                         .batches = true,
                                          .usable = usable,
                                          .cost_ns = cost_ns,
                                          .prepare = prepare,

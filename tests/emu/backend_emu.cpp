@@ -287,8 +287,11 @@ gf_status gfi_copy_image(gfi_queue *, const gf_view *src, const gf_view *dst)
     return GF_OK;
 }
 
+unsigned long gf_emu_launches; /* for tests that count them; one thread */
+
 gf_status gfi_kernel_launch(gfi_queue *queue, const gfi_kernel *kernel, const gfi_launch *launch)
 {
+    gf_emu_launches++;
     const gfi_device *device = queue->device;
     GFI_TRY(check_launch(device->facts, *kernel, *launch));
     const unsigned *g = launch->grid, *b = launch->block;

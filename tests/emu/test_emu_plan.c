@@ -145,6 +145,146 @@ static void check_device_views(void)
     gf_context_destroy(&context);
 }
 
+/* ---- batches ------------------------------------------------------------------------------- */
+
+enum { BATCH = 4 };
+
+/* A device image that holds BATCH images one below the other. */
+static gf_image *stack_on(gf_context *context, gf_pixel pixel)
+{
+    const gf_image_desc desc = { WIDTH, BATCH * HEIGHT, pixel };
+    gf_image *stack = NULL;
+    check(gf_image_create(context, &desc, GF_MEMORY_CUDA, &stack) == GF_OK, "set up", "stack");
+    return stack;
+}
+
+static gf_view slice_of(const gf_image *stack, int i)
+{
+    gf_view view = gf_image_view(stack);
+    view.height = HEIGHT;
+    view.data = (uint8_t *)view.data + (size_t)(i * HEIGHT) * view.pitch_bytes;
+    return view;
+}
+
+static void upload_stack(gf_context *context, const gf_image *stack)
+{
+    uint8_t pixels[PIXELS];
+    for (int i = 0; i < BATCH; i++) {
+        fill(pixels);
+        for (int k = 0; k < PIXELS; k++) pixels[k] = (uint8_t)(pixels[k] + 50 * i);
+        const gf_view from = view_of(pixels, WIDTH, HEIGHT, GF_PIXEL_U8), to = slice_of(stack, i);
+        check(gf_view_copy(context, &from, &to) == GF_OK, "set up", "upload");
+    }
+}
+
+static int same_stacks(gf_context *context, const gf_image *a, const gf_image *b)
+{
+    static uint8_t left[BATCH * PIXELS], right[BATCH * PIXELS];
+    const gf_view from[2] = { gf_image_view(a), gf_image_view(b) };
+    const gf_view to[2] = { view_of(left, WIDTH, BATCH * HEIGHT, GF_PIXEL_U8),
+                            view_of(right, WIDTH, BATCH * HEIGHT, GF_PIXEL_U8) };
+    for (int i = 0; i < 2; i++)
+        if (gf_view_copy(context, &from[i], &to[i]) != GF_OK) return 0;
+    return memcmp(left, right, sizeof left) == 0;
+}
+
+/* Images src_of[i] of one stack into dst_of[i] of another (or of the same), in one call and one by
+ * one. */
+typedef struct order {
+    const char *name;
+    int src_of[BATCH], dst_of[BATCH], in_place;
+} order;
+
+static void check_order(gf_context *context, gf_plan *plan, const order *o, const char *chain)
+{
+    gf_image *src = stack_on(context, GF_PIXEL_U8), *one = stack_on(context, GF_PIXEL_U8);
+    gf_image *all = stack_on(context, GF_PIXEL_U8);
+    gf_view from[BATCH], to[BATCH];
+    upload_stack(context, src), upload_stack(context, one), upload_stack(context, all);
+    for (int i = 0; i < BATCH; i++) {
+        from[i] = slice_of(o->in_place ? one : src, o->src_of[i]),
+        to[i] = slice_of(one, o->dst_of[i]);
+        check(gf_plan_run(plan, &from[i], &to[i]) == GF_OK, "runs one by one", chain);
+    }
+    for (int i = 0; i < BATCH; i++)
+        from[i] = slice_of(o->in_place ? all : src, o->src_of[i]),
+        to[i] = slice_of(all, o->dst_of[i]);
+    check(gf_plan_run_batch(plan, BATCH, from, to) == GF_OK && gf_plan_wait(plan) == GF_OK,
+          "runs as a batch", chain);
+    check(same_stacks(context, one, all), o->name, chain);
+    gf_image_destroy(&src), gf_image_destroy(&one), gf_image_destroy(&all);
+}
+
+/* A batch gives what its images give one by one, however they lie. The launch configuration may
+ * differ from that of a plan for single images, results may not. */
+static void check_batches(void)
+{
+    static const order orders[] = {
+        { "batch in order", { 0, 1, 2, 3 }, { 0, 1, 2, 3 }, 0 },
+        { "batch backwards", { 3, 2, 1, 0 }, { 0, 1, 2, 3 }, 0 },
+        { "batch of one source", { 2, 2, 2, 2 }, { 3, 2, 1, 0 }, 0 },
+        { "batch at unequal distances", { 0, 1, 3, 2 }, { 1, 0, 2, 3 }, 0 },
+        { "batch in one place", { 0, 1, 2, 3 }, { 1, 1, 1, 1 }, 0 },
+        { "batch whose results are sources", { 0, 1, 2, 1 }, { 1, 2, 3, 0 }, 1 },
+    };
+    static const char *const chains[] = { "scale=2",
+                                          "box=3",
+                                          "box=31",
+                                          "gaussian=1",
+                                          "gaussian=1:impl=cuda-sep",
+                                          "correlate='1 2 3;4 5 6;7 8 10':impl=cuda-direct",
+                                          "correlate='1 2 3;4 5 6;7 8 10':impl=cuda-any",
+                                          "sobel",
+                                          "gaussian=1,sobel,abs",
+                                          "gaussian=1,normalize" };
+    gf_context *context = context_on(GF_BACKEND_CUDA);
+    const gf_image_desc desc = { WIDTH, HEIGHT, GF_PIXEL_U8 };
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
+        for (unsigned batch = 0; batch <= BATCH; batch += BATCH - 1) { /* room for 1 or 3 images */
+            const gf_plan_params params = { .struct_size = sizeof params, .batch = batch };
+            gf_graph *graph = NULL;
+            gf_plan *plan = NULL;
+            const int made = gf_graph_parse(chains[i], &graph) == GF_OK &&
+                             gf_plan_create(context, graph, &desc, &params, &plan) == GF_OK;
+            check(made, "set up", chains[i]);
+            for (size_t k = 0; made && k < sizeof orders / sizeof *orders; k++)
+                check_order(context, plan, &orders[k], chains[i]);
+            gf_plan_destroy(&plan);
+            gf_graph_destroy(&graph);
+        }
+    gf_context_destroy(&context);
+}
+
+extern unsigned long gf_emu_launches; /* so far, of backend_emu.cpp */
+
+/* Images in order need one launch a stage, those that overlap one each. */
+static void check_one_launch(void)
+{
+    gf_context *context = context_on(GF_BACKEND_CUDA);
+    const gf_image_desc desc = { WIDTH, HEIGHT, GF_PIXEL_U8 };
+    const gf_plan_params params = { .struct_size = sizeof params, .batch = BATCH };
+    gf_image *src = stack_on(context, GF_PIXEL_U8), *dst = stack_on(context, GF_PIXEL_U8);
+    gf_graph *graph = NULL;
+    gf_plan *plan = NULL;
+    gf_view from[BATCH], to[BATCH];
+    check(gf_graph_parse("gaussian=1,sobel", &graph) == GF_OK &&
+              gf_plan_create(context, graph, &desc, &params, &plan) == GF_OK,
+          "set up", "one launch");
+    upload_stack(context, src);
+    for (int i = 0; i < BATCH; i++) from[i] = slice_of(src, i), to[i] = slice_of(dst, i);
+    unsigned long before = gf_emu_launches;
+    check(gf_plan_run_batch(plan, BATCH, from, to) == GF_OK && gf_emu_launches == before + 2,
+          "a launch a stage", "images in order");
+    to[2] = to[1];
+    before = gf_emu_launches;
+    check(gf_plan_run_batch(plan, BATCH, from, to) == GF_OK && gf_emu_launches > before + 2,
+          "more launches", "images that overlap");
+    gf_plan_destroy(&plan);
+    gf_graph_destroy(&graph);
+    gf_image_destroy(&src), gf_image_destroy(&dst);
+    gf_context_destroy(&context);
+}
+
 /* Every point at which device memory can run out gives the same clear error and leaks nothing. */
 static void check_memory_runs_out(void)
 {
@@ -209,6 +349,8 @@ int main(void)
     check_narrow_range();
     check_chains();
     check_device_views();
+    check_batches();
+    check_one_launch();
     check_memory_runs_out();
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed != 0;
