@@ -142,6 +142,7 @@ static cli_exit set_value(const cli_option *o, const char *value, cli_args *args
     case OPT_SIZE: return set_size(o, value, args);
     case OPT_DEVICE: return set_int(o, value, 0, INT32_MAX, &args->device);
     case OPT_THREADS: return set_int(o, value, 1, 4096, &args->threads);
+    case OPT_BATCH: return set_int(o, value, 1, 65535, &args->batch);
     case OPT_QUALITY: return set_int(o, value, 1, 100, &args->quality);
     case OPT_WHITE:
         if (!cli_read_number(value, &args->white) || args->white <= 0)

@@ -25,7 +25,7 @@ typedef struct cli_args {
     const char *tuning; /* no option: "" leaves a tuning file unread */
     gf_backend backend;
     gf_pixel depth, pixel;
-    int device, threads, quality;
+    int device, threads, quality, batch;
     int32_t width, height;
     double white, tolerance;
     uint64_t max_pixels;

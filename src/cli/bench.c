@@ -15,20 +15,20 @@ static const double enough_ns = 2e8; /* of one chain, after MIN_RUNS */
 static cli_exit create_stack(const bench *b, const gf_image_desc *one, gf_image **out)
 {
     gf_image_desc all = *one;
-    if (one->height > INT32_MAX / BENCH_BUFFERS)
+    if (one->height > INT32_MAX / b->n_pictures)
         return cli_error(CLI_USAGE, NULL, "--size: %d rows are too many; at most %d", one->height,
-                         INT32_MAX / BENCH_BUFFERS);
-    all.height *= BENCH_BUFFERS;
+                         INT32_MAX / b->n_pictures);
+    all.height *= b->n_pictures;
     gf_status status = gf_image_create(b->context, &all, b->memory, out);
     return status == GF_OK ? CLI_OK
                            : cli_library_error(CLI_FAILED, "a smaller --size needs less memory");
 }
 
 /* The i-th picture of a stack. */
-static gf_view slice(const gf_image *stack, int i)
+static gf_view slice(const bench *b, const gf_image *stack, int i)
 {
     gf_view view = gf_image_view(stack);
-    view.height /= BENCH_BUFFERS;
+    view.height /= b->n_pictures;
     view.data = (char *)view.data + (size_t)i * (size_t)view.height * view.pitch_bytes;
     return view;
 }
@@ -67,8 +67,8 @@ static cli_exit fill_source(bench *b)
     gf_view from = gf_image_view(noise);
     bench_noise(&from);
     gf_status status = GF_OK;
-    for (int i = 0; i < BENCH_BUFFERS && status == GF_OK; i++) {
-        gf_view to = slice(b->source, i);
+    for (int i = 0; i < b->n_pictures && status == GF_OK; i++) {
+        gf_view to = slice(b, b->source, i);
         status = gf_view_copy(b->context, &from, &to);
     }
     gf_image_destroy(&noise);
@@ -115,8 +115,18 @@ static cli_exit measure_copy(bench *b)
     return CLI_OK;
 }
 
+/* Runs take turns with the pictures of a stack, so that a cache does not hold the whole of them from
+ * one run to the next. */
+static int round_up_to_batches(const bench *b)
+{
+    enum { LEAST_PICTURES = 8, LEAST_TURNS = 2 };
+    const int turns = (LEAST_PICTURES + b->batch - 1) / b->batch;
+    return b->batch * (turns > LEAST_TURNS ? turns : LEAST_TURNS);
+}
+
 cli_exit bench_start(bench *b)
 {
+    b->n_pictures = round_up_to_batches(b);
     cli_exit code = create_stack(b, &b->desc, &b->source);
     if (!code) code = fill_source(b);
     if (!code) code = measure_copy(b);
@@ -127,12 +137,23 @@ void bench_end(bench *b) { gf_image_destroy(&b->source); }
 
 /* ---- one chain ---------------------------------------------------------------------------- */
 
-static gf_status run_once(gf_plan *plan, const bench *b, const gf_image *target, int i, double *ns)
+/* All pictures of a stack pair; views[i] and views[n_pictures + i] go together. */
+static gf_view *slices(const bench *b, const gf_image *target)
 {
-    gf_view from = slice(b->source, i % BENCH_BUFFERS), to = slice(target, i % BENCH_BUFFERS);
+    gf_view *views = malloc(2 * (size_t)b->n_pictures * sizeof *views);
+    for (int i = 0; views && i < b->n_pictures; i++) {
+        views[i] = slice(b, b->source, i);
+        views[b->n_pictures + i] = slice(b, target, i);
+    }
+    return views;
+}
+
+static gf_status run_once(gf_plan *plan, const bench *b, const gf_view *views, int i, double *ns)
+{
+    const gf_view *from = views + i * b->batch % b->n_pictures, *to = from + b->n_pictures;
     gf_timings t;
     double begin = timer_now_ns();
-    gf_status status = gf_plan_run(plan, &from, &to);
+    gf_status status = gf_plan_run_batch(plan, (size_t)b->batch, from, to);
     if (status == GF_OK) status = gf_plan_wait(plan);
     *ns = timer_now_ns() - begin;
     if (status != GF_OK || b->memory != GF_MEMORY_CUDA) return status;
@@ -141,13 +162,13 @@ static gf_status run_once(gf_plan *plan, const bench *b, const gf_image *target,
     return status;
 }
 
-static gf_status run_many(gf_plan *plan, const bench *b, const gf_image *target, bench_result *out)
+static gf_status run_many(gf_plan *plan, const bench *b, const gf_view *views, bench_result *out)
 {
     double ns[MAX_RUNS], spent = 0;
-    gf_status status = run_once(plan, b, target, 0, &ns[0]); /* warm-up */
+    gf_status status = run_once(plan, b, views, 0, &ns[0]); /* warm-up */
     for (out->runs = 0; out->runs < MAX_RUNS && status == GF_OK; spent += ns[out->runs++]) {
         if (out->runs >= MIN_RUNS && spent > enough_ns) break;
-        status = run_once(plan, b, target, out->runs, &ns[out->runs]);
+        status = run_once(plan, b, views, out->runs, &ns[out->runs]);
         if (status != GF_OK) break;
     }
     if (status == GF_OK) out->ns = median(ns, out->runs);
@@ -172,12 +193,14 @@ static cli_exit run_plan(bench *b, gf_plan *plan, bench_result *out)
     gf_image *target;
     cli_exit code = create_stack(b, &desc, &target);
     if (code) return code;
-    gf_status status = run_many(plan, b, target, out);
-    gf_view from = slice(b->source, 0), to = slice(target, 0);
-    double bytes = view_bytes(&from) + view_bytes(&to);
+    gf_view *views = slices(b, target);
+    gf_status status = views ? run_many(plan, b, views, out) : GF_ERROR_NO_MEMORY;
+    gf_view from = slice(b, b->source, 0), to = slice(b, target, 0);
+    double bytes = b->batch * (view_bytes(&from) + view_bytes(&to));
+    free(views);
     gf_image_destroy(&target);
     if (status != GF_OK) return cli_library_error(CLI_FAILED, NULL);
-    out->pixels_per_s = (double)to.width * to.height / (out->ns * 1e-9);
+    out->pixels_per_s = (double)b->batch * to.width * to.height / (out->ns * 1e-9);
     out->bytes_per_s = bytes / (out->ns * 1e-9);
     out->copy_share = bytes * b->copy_ns_per_byte / out->ns;
     name_impls(plan, out);
@@ -190,7 +213,8 @@ cli_exit bench_chain(bench *b, const gf_graph *graph, bench_result *out)
     gf_plan_params params = { .struct_size = sizeof params,
                               .impl = b->args->impl,
                               .memory = b->memory,
-                              .expected_runs = MAX_RUNS };
+                              .expected_runs = MAX_RUNS,
+                              .batch = (unsigned)b->batch };
     *out = (bench_result){ 0 };
     gf_status status = gf_plan_create(b->context, graph, &b->desc, &params, &plan);
     if (status != GF_OK) return cli_library_error(setup_plan_exit(status), NULL);

@@ -105,6 +105,7 @@ static int longest(const chains *c)
 
 static void print_head(const bench *b, int width)
 {
+    if (b->batch > 1) printf("%d pictures of ", b->batch);
     printf("%dx%d %s, %s memory; copy %.1f GB/s\n", b->desc.width, b->desc.height,
            gf_pixel_name(b->desc.pixel), b->memory == GF_MEMORY_CUDA ? "GPU" : "host",
            1 / b->copy_ns_per_byte);
@@ -125,6 +126,7 @@ static void json_head(const bench *b, json *j)
     json_string(j, "command", "bench");
     json_integer(j, "width", b->desc.width);
     json_integer(j, "height", b->desc.height);
+    json_integer(j, "batch", b->batch);
     json_string(j, "pixel", gf_pixel_name(b->desc.pixel));
     json_string(j, "memory", b->memory == GF_MEMORY_CUDA ? "cuda" : "host");
     json_number(j, "copy_gb_per_s", 1 / b->copy_ns_per_byte);
@@ -195,6 +197,7 @@ static void choose_picture(const cli_args *args, bench *b)
     int32_t usual = b->memory == GF_MEMORY_CUDA ? GPU_SIZE : CPU_SIZE;
     b->desc.width = args->width ? args->width : usual;
     b->desc.height = args->height ? args->height : usual;
+    b->batch = args->batch ? args->batch : 1;
     b->desc.pixel = args->pixel ? args->pixel : GF_PIXEL_U8;
 }
 

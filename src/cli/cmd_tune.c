@@ -132,7 +132,8 @@ static cli_exit measure_pictures(tune *t, gf_context *context, gf_pixel pixel, i
     bench b = { .args = &t->args,
                 .context = context,
                 .memory = t->args.backend == GF_BACKEND_CUDA ? GF_MEMORY_CUDA : GF_MEMORY_HOST,
-                .desc = { size, size, pixel } };
+                .desc = { size, size, pixel },
+                .batch = 1 };
     if (!t->args.quiet)
         cli_notice("measuring %s, %s %dx%d", gf_backend_name(t->args.backend), gf_pixel_name(pixel),
                    (int)size, (int)size);

@@ -74,6 +74,8 @@ const cli_option cli_options[] = {
     { OPT_DIFF, "diff", 0, "OUT", BIT(CMD_COMPARE), "Write the absolute difference as a picture." },
     { OPT_SIZE, "size", 0, "N|WxH", BIT(CMD_BENCH),
       "Size of the pictures (default: 8192 on a GPU, 2048 without)." },
+    { OPT_BATCH, "batch", 0, "N", BIT(CMD_BENCH),
+      "Filter N pictures in one call; times are of the call (default 1)." },
     { OPT_PIXEL, "pixel", 0, "u8|u16|f32", BIT(CMD_BENCH),
       "Pixel type of the pictures (default u8)." },
     { OPT_DRY_RUN, "dry-run", 0, NULL, PICTURES, "Read and plan, but filter and write nothing." },

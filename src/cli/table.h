@@ -46,6 +46,7 @@ typedef enum cli_option_id {
     OPT_TOLERANCE,
     OPT_DIFF,
     OPT_SIZE,
+    OPT_BATCH,
     OPT_PIXEL,
     OPT_DRY_RUN,
     OPT_TIMINGS,
