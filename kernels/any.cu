@@ -86,7 +86,7 @@ GF_KERNEL(gf_any_columns, gf_any_args, a)
         const float own = a.combine.combine == GF_C_UNSHARP
                               ? gf_load_border(a.own, x, y, a.border, a.border_value)
                               : 0.0f;
-        gf_store(a.dst, x, y, gf_combine(a.combine, sum, second, own));
+        gf_store(a.dst, x, y, gf_result(a.combine, sum, second, own));
     }
 }
 
@@ -104,6 +104,6 @@ GF_KERNEL(gf_any_full, gf_any_args, a)
         const float own = a.combine.combine == GF_C_UNSHARP
                               ? gf_load_border(a.own, x, y, a.border, a.border_value)
                               : 0.0f;
-        gf_store(a.dst, x, y, gf_combine(a.combine, static_cast<float>(sum), 0.0f, own));
+        gf_store(a.dst, x, y, gf_result(a.combine, static_cast<float>(sum), 0.0f, own));
     }
 }

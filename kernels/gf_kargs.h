@@ -21,13 +21,25 @@ typedef struct gf_kimage {
 } gf_kimage;
 GF_SAME_SIZE(gf_kimage, 32);
 
-/* Point filters: dst = f(src); op is a gfi_point_op. */
-typedef struct gf_point_args {
-    gf_kimage src, dst;
+/* Point filters that follow each other; op is a gfi_point_op. */
+typedef struct gf_kpoint {
     int op;
     float a, b, c;
+} gf_kpoint;
+
+enum { GF_MOST_POINTS = 4 };
+typedef struct gf_kpoints {
+    gf_kpoint at[GF_MOST_POINTS];
+    int n, unused;
+} gf_kpoints;
+GF_SAME_SIZE(gf_kpoints, 72);
+
+/* dst = the filters applied to src, at least one. */
+typedef struct gf_point_args {
+    gf_kimage src, dst;
+    gf_kpoints points;
 } gf_point_args;
-GF_SAME_SIZE(gf_point_args, 80);
+GF_SAME_SIZE(gf_point_args, 136);
 
 /* Order statistics of an image, and normalising by them. The state lives in device memory and is all
  * zeros before an image is looked at. Ranks are found by radix select on 32-bit keys that sort as
@@ -70,13 +82,14 @@ GF_SAME_SIZE(gf_range_args, 112);
 
 /* ---- windows: kernels/direct.cu, sep.cu, any.cu ------------------------------------------- */
 
-/* How a window's sums become a pixel: see gfi_window. */
+/* How a window's sums become a pixel: see gfi_window; then the point filters that follow. */
 typedef struct gf_kcombine {
     int combine; /* value of gfi_combine */
     float scale, offset, amount, threshold;
     int unused;
+    gf_kpoints points;
 } gf_kcombine;
-GF_SAME_SIZE(gf_kcombine, 24);
+GF_SAME_SIZE(gf_kcombine, 96);
 
 /* The 2-D kernels. Rows of the tile in shared memory hold tile_groups groups of four floats. */
 enum { GF_DIRECT_TAPS = 961 };
@@ -109,7 +122,7 @@ typedef struct gf_stream_args {
     float full[GF_STREAM_LONGEST * GF_STREAM_LONGEST + 3];    /* K rows of K, no terms */
     float row[2][GF_STREAM_LONGEST + 1], col[2][GF_STREAM_LONGEST + 1]; /* of the terms */
 } gf_stream_args;
-GF_SAME_SIZE(gf_stream_args, 136 + 912 + 256);
+GF_SAME_SIZE(gf_stream_args, 208 + 912 + 256);
 
 /* The fused separable kernel. */
 enum { GF_SEP_TAPS = 512 };
@@ -126,7 +139,7 @@ typedef struct gf_sep_args {
     int tile_pitch, ring_pitch;   /* floats; gf_sep_K_TERMS has no tile, and rows but no ring */
     float row[2][GF_SEP_TAPS], col[2][GF_SEP_TAPS];
 } gf_sep_args;
-GF_SAME_SIZE(gf_sep_args, 144 + 4 * 4 * GF_SEP_TAPS);
+GF_SAME_SIZE(gf_sep_args, 216 + 4 * 4 * GF_SEP_TAPS);
 
 /* The kernels for windows of any size; taps and scratch are in device memory. */
 typedef struct gf_any_args {
@@ -138,7 +151,7 @@ typedef struct gf_any_args {
     int kw, kh, ax, ay, border;
     float border_value, outside_a, outside_b; /* column pass: a row filtered outside the image */
 } gf_any_args;
-GF_SAME_SIZE(gf_any_args, 176);
+GF_SAME_SIZE(gf_any_args, 248);
 
 /* ---- convolution by FFT: kernels/fft.cu --------------------------------------------------- */
 
@@ -173,6 +186,6 @@ typedef struct gf_tensor_args {
     float factor, start; /* result = sum * factor; start: what the u8 kernel adds, for rounding too */
     int unused;
 } gf_tensor_args;
-GF_SAME_SIZE(gf_tensor_args, 128);
+GF_SAME_SIZE(gf_tensor_args, 200);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef GF_TILE_CUH
 #define GF_TILE_CUH
 
-#include "kernels/gf_device.cuh"
+#include "kernels/gf_point.cuh"
 
 /* Ways to read four neighbouring pixels that all lie inside a row. Words are read aligned and
  * shifted, so that any address does; a word reaches at most three pixels to either side. */
@@ -188,7 +188,7 @@ GF_DEVICE float gf_magnitude(float a, float b)
 enum { GF_C_SUM = 0, GF_C_MAGNITUDE = 1, GF_C_UNSHARP = 2 };
 
 /* Join the sums a and b of a window's terms (b is 0 when there is one); own is src at the output
- * pixel, used by UNSHARP alone. */
+ * pixel, used by UNSHARP alone. gf_points() comes next. */
 GF_DEVICE float gf_combine(const gf_kcombine &c, float a, float b, float own)
 {
     if (c.combine == GF_C_UNSHARP) {
@@ -197,6 +197,14 @@ GF_DEVICE float gf_combine(const gf_kcombine &c, float a, float b, float own)
     }
     const float sum = c.combine == GF_C_MAGNITUDE ? gf_magnitude(a, b) : a + b;
     return fmaf(c.scale, sum, c.offset);
+}
+
+/* The same of a single pixel, with the point filters that follow. */
+GF_DEVICE float gf_result(const gf_kcombine &c, float a, float b, float own)
+{
+    float v[1] = { gf_combine(c, a, b, own) };
+    gf_points(c.points, v);
+    return v[0];
 }
 
 #endif

@@ -1,34 +1,10 @@
 /* Point filters: every pixel by itself. */
 #include "kernels/gf_pixelwise.cuh"
-
-/* Values of gfi_point_op. */
-enum { AFFINE = 0, ABS = 1, CLAMP = 3, THRESHOLD = 4 };
-
-template <int N> GF_DEVICE void apply(float (&v)[N], const gf_point_args &a)
-{
-    switch (a.op) {
-    case AFFINE:
-#pragma unroll
-        for (int i = 0; i < N; i++) v[i] = fmaf(a.a, v[i], a.b);
-        break;
-    case ABS:
-#pragma unroll
-        for (int i = 0; i < N; i++) v[i] = fabsf(v[i]);
-        break;
-    case CLAMP: /* comparisons with NaN are false: NaN stays */
-#pragma unroll
-        for (int i = 0; i < N; i++) v[i] = v[i] < a.a ? a.a : v[i] > a.b ? a.b : v[i];
-        break;
-    case THRESHOLD:
-#pragma unroll
-        for (int i = 0; i < N; i++) v[i] = v[i] > a.c ? a.b : v[i] <= a.c ? a.a : v[i];
-        break;
-    }
-}
+#include "kernels/gf_point.cuh"
 
 GF_KERNEL(gf_point, gf_point_args, a)
 {
-    gf_map(a.src, a.dst, [&](auto &v) { apply(v, a); });
+    gf_map(a.src, a.dst, [&](auto &v) { gf_points(a.points, v); });
 }
 
 /* white * (x / white)^gamma, x >= 0. A quotient too small for a normal float takes the way by
@@ -40,12 +16,13 @@ GF_DEVICE float gf_power(float x, float gamma, float white)
     return white * powf(t, gamma);
 }
 
-/* GAMMA, b * (max(x, 0) / b)^a; NaN stays. A kernel of its own: long code, in which memory speed is
- * no matter. */
+/* GAMMA first, b * (max(x, 0) / b)^a; NaN stays. A kernel of its own: long code, in which memory
+ * speed is no matter. */
 GF_KERNEL(gf_point_gamma, gf_point_args, a)
 {
     gf_map(a.src, a.dst, [&](auto &v) {
 #pragma unroll 1
-        for (float &x : v) x = gf_power(x < 0.0f ? 0.0f : x, a.a, a.b);
+        for (float &x : v) x = gf_power(x < 0.0f ? 0.0f : x, a.points.at[0].a, a.points.at[0].b);
+        gf_points(a.points, v, 1);
     });
 }

@@ -249,6 +249,7 @@ GF_DEVICE void gf_sep_rows_out(const gf_sep_args &a, const float *from, int stri
         if (TERMS > 1)
             gf_sep_along_row<K>(a.row[1], from + GF_SEP_K_ROWS * a.ring_pitch + x, second);
         gf_sep_join<TERMS, 1, 0>(a, strip_x + x, y, sum, second);
+        gf_points(a.combine.points, sum);
         if (a.dst.pixel == GF_P_U8)
             gf_sep_put_row<unsigned char>(to, aligned, strip_x + x, a.dst.width, sum);
         else if (a.dst.pixel == GF_P_U16)
@@ -441,6 +442,7 @@ GF_DEVICE void gf_sep_column(const gf_sep_args &a, const float *ring, int ring_r
         gf_sep_filter(other, a.col[1], a.kh, second);
     }
     gf_sep_join<2, 0, 1>(a, x, y, sum, second);
+    gf_points(a.combine.points, sum);
     if (a.dst.pixel == GF_P_U8)
         gf_sep_put_column<unsigned char>(a.dst, x, y, y_first, y_end, sum);
     else if (a.dst.pixel == GF_P_U16)

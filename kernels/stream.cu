@@ -224,6 +224,7 @@ GF_DEVICE void gf_stream_columns(const gf_stream_args &a, int x, int y, int rows
             const int done = first + r - (K - 1);
             if (static_cast<unsigned>(done) >= static_cast<unsigned>(rows)) continue;
             sums.finish(a, out);
+            gf_points(a.combine.points, out);
             gf_stream_store(a.dst, x + a.ax - K / 2, y + done, out);
         }
     }
@@ -251,6 +252,7 @@ GF_DEVICE void gf_stream_edge(const gf_stream_args &a, int x, int y, int rows)
         sums.step(a, v);
         if (r < K - 1) continue;
         sums.finish(a, out);
+        gf_points(a.combine.points, out);
         gf_store(a.dst, x, y + r - (K - 1), out[0]);
     }
 }

@@ -313,6 +313,7 @@ GF_DEVICE void gf_tensor_put(const gf_tensor_args &a, const gf_tensor_place &pla
         for (int i = 0; i < 4; i++)
             to[i] = gf_combine(a.combine, v[r][i] * a.factor, 0.0f,
                                static_cast<float>(pixels >> 8 * i & 255u));
+        gf_points(a.combine.points, to);
         if (place.whole) {
             gf_store4(a.dst, x, y, make_float4(to[0], to[1], to[2], to[3]));
             continue;

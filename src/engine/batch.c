@@ -10,7 +10,7 @@ enum { UNIT = 16 };
 static bool serves_batches(const gf_plan *plan)
 {
     if (plan->backend != GF_BACKEND_CUDA) return false;
-    for (int i = 0; i < plan->n_stages; i++)
+    for (int i = 0; i < plan->n_stages; i = plan->stages[i].next)
         if (!plan->stages[i].chosen->impl->batches) return false;
     return true;
 }
@@ -60,7 +60,8 @@ size_t gfi_batch_group(const gf_plan *plan, size_t n, const gf_view *src, const 
 {
     *batch = (gfi_batch){ .n = 1 };
     if (n < 2 || !serves_batches(plan)) return 1;
-    const size_t most = plan->n_stages > 1 ? (size_t)plan->scratch_images : GFI_MOST_BATCH;
+    const size_t most =
+        plan->stages[0].next < plan->n_stages ? (size_t)plan->scratch_images : GFI_MOST_BATCH;
     if (n > most) n = most;
     n = equally_spaced(src, n);
     n = equally_spaced(dst, n);

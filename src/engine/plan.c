@@ -151,49 +151,6 @@ static gf_backend cheaper_backend(gf_plan *plan)
 
 /* ---- making it ready ---------------------------------------------------------------------- */
 
-/* Let the scratch memory hold as many results as a batch usually has images, within bounds. The
- * pitch of device results makes them multiples of 16 bytes. */
-static void make_room_for_batch(gf_plan *plan)
-{
-    enum { UNIT = 16 };
-    static const size_t most_bytes = (size_t)1 << 29;
-    size_t larger = plan->scratch_bytes[0] > plan->scratch_bytes[1] ? plan->scratch_bytes[0]
-                                                                    : plan->scratch_bytes[1];
-    size_t images = plan->params.batch;
-    if (images > most_bytes / larger) images = most_bytes / larger;
-    plan->scratch_images = images > 1 ? (int)images : 1;
-    for (int k = 0; k < 2; k++) plan->scratch_bytes[k] *= (size_t)plan->scratch_images;
-    for (int i = 0; i + 1 < plan->n_stages && plan->scratch_images > 1; i++) {
-        const gf_view *result = &plan->stages[i].result;
-        plan->stages[i].result_next = (int)(result->pitch_bytes * (size_t)result->height / UNIT);
-    }
-}
-
-static gf_status alloc_scratch(gf_plan *plan)
-{
-    for (int i = 0; i + 1 < plan->n_stages; i++) {
-        gfi_plan_stage *ps = &plan->stages[i];
-        const gf_image_desc *d = &ps->request.out;
-        ps->result = (gf_view){
-            NULL, d->width, d->height,
-            0,    d->pixel, plan->backend == GF_BACKEND_CUDA ? GF_MEMORY_CUDA : GF_MEMORY_HOST
-        };
-        ps->result.pitch_bytes = gfi_pitch(d->width, d->pixel, GFI_DEVICE_PITCH_STEP);
-        size_t bytes = ps->result.pitch_bytes * (size_t)d->height;
-        if (bytes > plan->scratch_bytes[i % 2]) plan->scratch_bytes[i % 2] = bytes;
-    }
-    if (plan->backend == GF_BACKEND_CUDA && plan->n_stages > 1) make_room_for_batch(plan);
-    for (int k = 0; k < 2; k++) {
-        if (!plan->scratch_bytes[k]) continue;
-        if (plan->backend == GF_BACKEND_CUDA)
-            GFI_TRY(gfi_device_alloc(plan->queue, plan->scratch_bytes[k], &plan->scratch[k]));
-        else if (!(plan->scratch[k] = gfi_alloc(plan->scratch_bytes[k], 1, "chain")))
-            return GF_ERROR_NO_MEMORY;
-    }
-    for (int i = 0; i + 1 < plan->n_stages; i++) plan->stages[i].result.data = plan->scratch[i % 2];
-    return GF_OK;
-}
-
 /* CPU threads that are worth waking for a stage: with less to do each, the barrier where they meet
  * takes as long as they saved, and spins meanwhile. */
 static int worth_threads(const gfi_request *request, double cost_ns)
@@ -209,6 +166,10 @@ static gf_status prepare_stages(gf_plan *plan)
     for (int i = 0; i < plan->n_stages; i++) {
         gfi_plan_stage *ps = &plan->stages[i];
         const gf_impl *impl = ps->chosen->impl;
+        if (!ps->next) {
+            snprintf(ps->variant, sizeof ps->variant, "in the launch of the stage before");
+            continue;
+        }
         ps->request.queue = plan->queue;
         if (impl->backend == GF_BACKEND_CPU)
             ps->request.threads = worth_threads(&ps->request, ps->chosen->cost_ns);
@@ -227,14 +188,8 @@ static void unprepare(gf_plan *plan)
             ps->chosen->impl->destroy(&ps->request, ps->state);
         ps->state = NULL;
     }
-    for (int k = 0; k < 2; k++) {
-        if (plan->queue)
-            gfi_device_free(plan->queue, plan->scratch[k]);
-        else
-            gfi_free(plan->scratch[k]);
-        plan->scratch[k] = NULL;
-        plan->scratch_bytes[k] = 0;
-    }
+    gfi_plan_free_scratch(plan);
+    gfi_plan_unfuse(plan);
     if (!plan->queue) return;
     gfi_device_free(plan->queue, plan->device_src.data);
     gfi_device_free(plan->queue, plan->device_dst.data);
@@ -255,7 +210,8 @@ static gf_status prepare(gf_plan *plan, gf_backend backend)
     plan->backend = backend;
     if (backend == GF_BACKEND_CUDA) GFI_TRY(open_cuda(plan));
     GFI_TRY(choose_stages(plan, backend));
-    GFI_TRY(alloc_scratch(plan));
+    gfi_plan_fuse(plan);
+    GFI_TRY(gfi_plan_alloc_scratch(plan));
     return prepare_stages(plan);
 }
 
@@ -334,7 +290,8 @@ gf_status gf_plan_clone(const gf_plan *plan, gf_plan **out)
     GFI_TRY(gfi_graph_copy(plan->graph, &graph));
     gf_status status = GF_OK;
     for (int i = 0; i < plan->n_stages && status == GF_OK; i++)
-        status = gfi_stage_set(&graph->stages[i], "impl", plan->stages[i].chosen->impl->name);
+        if (plan->stages[i].next) /* the others are fused again */
+            status = gfi_stage_set(&graph->stages[i], "impl", plan->stages[i].chosen->impl->name);
     gf_plan_params p = plan->params;
     p.out_pixel = plan->out.pixel;
     p.cuda_stream = NULL; /* its own, or the two could not run at the same time */
@@ -376,8 +333,8 @@ int gf_plan_stage_get(const gf_plan *plan, int stage, gf_stage_info *out)
                             .cost_ns = ps->chosen->cost_ns };
     out->memory_bytes = impl->memory_bytes ? impl->memory_bytes(ps->state) : 0;
     if (ps->result.data)
-        out->memory_bytes += ps->result.pitch_bytes * (size_t)ps->result.height *
-                             (size_t)(plan->scratch_images > 1 ? plan->scratch_images : 1);
+        out->memory_bytes +=
+            ps->result.pitch_bytes * (size_t)ps->result.height * (size_t)plan->scratch_images;
     return 1;
 }
 

@@ -8,6 +8,7 @@
 
 #include "engine/graph.h"
 #include "engine/select.h"
+#include "filters/point.h"
 
 typedef struct gfi_plan_stage {
     gfi_request request;
@@ -16,6 +17,8 @@ typedef struct gfi_plan_stage {
     int n_rivals;
     const gfi_rival *chosen;
     void *state;
+    int next; /* the stage that takes its result; 0: it is fused to one before */
+    gfi_point fused[GFI_MOST_FUSED]; /* of the stages between this one and that one */
     gf_view result;  /* where it writes, in the plan's scratch; data NULL for the last stage */
     int result_next; /* from there to the result of a batch's next image, in units of 16 bytes */
     char variant[160];
@@ -38,6 +41,15 @@ struct gf_plan {
     gf_timings timings;
     bool marks_set; /* CUDA: times of the last run are still in the queue's marks */
 };
+
+/* Let stages take along the point filters that follow them, as their implementations allow; or undo
+ * that. Stages are chosen. */
+void gfi_plan_fuse(gf_plan *plan);
+void gfi_plan_unfuse(gf_plan *plan);
+
+/* Make the memory between the stages, and say where each writes; or give it back. */
+gf_status gfi_plan_alloc_scratch(gf_plan *plan);
+void gfi_plan_free_scratch(gf_plan *plan);
 
 enum { GFI_MOST_BATCH = 65535 }; /* images in a launch: CUDA's limit of a grid's z axis */
 

@@ -26,9 +26,9 @@ static gf_status run_stages(gf_plan *plan, const gf_view *src, const gf_view *ds
                             const gfi_batch *batch)
 {
     int next = batch->src_next;
-    for (int i = 0; i < plan->n_stages; i++) {
+    for (int i = 0; i < plan->n_stages; i = plan->stages[i].next) {
         gfi_plan_stage *ps = &plan->stages[i];
-        const bool last = i + 1 == plan->n_stages;
+        const bool last = ps->next == plan->n_stages;
         const gf_view *to = last ? dst : &ps->result;
         ps->request.batch = (gfi_batch){ batch->n, next, last ? batch->dst_next : ps->result_next };
         next = ps->request.batch.dst_next;

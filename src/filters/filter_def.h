@@ -73,6 +73,8 @@ typedef struct gfi_request {
     gfi_queue *queue;                /* CUDA implementations in prepare: the plan's queue */
     int usual_images;                /* how many images a launch will usually get; 0: 1 */
     gfi_batch batch;                 /* the images of this run; for implementations with `batches` */
+    const struct gfi_point *fused;   /* point filters to apply to the result, in float; for those */
+    int n_fused;                     /* with `fuses` */
 } gfi_request;
 
 /* ---- implementations ---------------------------------------------------------------------- */
@@ -87,6 +89,7 @@ typedef struct gf_impl {
     const char *name; /* "sep", "cuda-sep"; [0] of a filter is "ref" */
     gf_backend backend;
     bool batches;      /* CUDA: run serves request->batch; needs no memory but the images */
+    bool fuses;        /* CUDA: run applies request->fused */
     double tol_factor; /* times the filter's tolerance; 0 means 1 (an FFT states its own) */
     /* NULL: always. False with a reason when this request cannot be served. */
     bool (*usable)(const gfi_request *request, char why[GFI_WHY_BYTES]);

@@ -17,6 +17,8 @@ typedef struct gfi_point {
     double a, b, c;
 } gfi_point;
 
+enum { GFI_MOST_FUSED = 3 }; /* point filters that a stage takes along */
+
 /* ref, point (fast CPU), cuda-point. */
 extern const gf_impl *const gfi_point_impls[];
 extern const gf_impl gfi_point_ref, gfi_point_cpu, gfi_point_cuda;

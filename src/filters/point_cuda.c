@@ -1,7 +1,20 @@
-#include "filters/point.h"
+#include "filters/point_cuda.h"
 
 #include "filters/kimage.h"
 #include "filters/pixelwise.h"
+
+void gfi_kpoints_add(gf_kpoints *list, const gfi_point *point)
+{
+    list->at[list->n++] = (gf_kpoint){ .op = (int)point->op,
+                                       .a = (float)point->a,
+                                       .b = (float)point->b,
+                                       .c = gfi_float_below(point->c) };
+}
+
+void gfi_kpoints_add_fused(gf_kpoints *list, const gfi_request *request)
+{
+    for (int i = 0; i < request->n_fused; i++) gfi_kpoints_add(list, &request->fused[i]);
+}
 
 /* The kernel to run; it belongs to the device. */
 static gf_status prepare(const gfi_request *request, void **state)
@@ -21,12 +34,10 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
     enum { BLOCKS_PER_SM = 16 };
     gfi_point point;
     request->def->point(request->params, request->white, &point);
-    const gf_point_args args = { .src = gfi_kimage_src(request, src),
-                                 .dst = gfi_kimage_dst(request, dst),
-                                 .op = (int)point.op,
-                                 .a = (float)point.a,
-                                 .b = (float)point.b,
-                                 .c = gfi_float_below(point.c) };
+    gf_point_args args = { .src = gfi_kimage_src(request, src),
+                           .dst = gfi_kimage_dst(request, dst) };
+    gfi_kpoints_add(&args.points, &point);
+    gfi_kpoints_add_fused(&args.points, request);
     const size_t in = gf_pixel_bytes(src->pixel), out = gf_pixel_bytes(dst->pixel);
     gfi_launch launch = gfi_pixelwise_launch(request->facts, dst->width, dst->height,
                                              in > out ? in : out, BLOCKS_PER_SM);
@@ -45,6 +56,7 @@ static double cost_ns(const gfi_request *request)
 const gf_impl gfi_point_cuda = { .name = "cuda-point",
                                  .backend = GF_BACKEND_CUDA,
                                  .batches = true,
+                                 .fuses = true,
                                  .cost_ns = cost_ns,
                                  .prepare = prepare,
                                  .run = run };

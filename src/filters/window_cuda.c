@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "core/alloc.h"
+#include "filters/point_cuda.h"
 
 gfi_chip gfi_window_chip(const gfi_request *request)
 {
@@ -49,13 +50,16 @@ bool gfi_window_countable(const gfi_request *request, char why[GFI_WHY_BYTES])
                                (long long)x, (long long)y, GFI_LAUNCH_AXIS);
 }
 
-gf_kcombine gfi_window_combine(const gfi_window *window)
+gf_kcombine gfi_window_combine(const gfi_request *request)
 {
-    return (gf_kcombine){ .combine = (int)window->combine,
-                          .scale = (float)window->scale,
-                          .offset = (float)window->offset,
-                          .amount = (float)window->amount,
-                          .threshold = (float)window->threshold };
+    const gfi_window *window = request->window;
+    gf_kcombine combine = { .combine = (int)window->combine,
+                            .scale = (float)window->scale,
+                            .offset = (float)window->offset,
+                            .amount = (float)window->amount,
+                            .threshold = (float)window->threshold };
+    gfi_kpoints_add_fused(&combine.points, request);
+    return combine;
 }
 
 void gfi_window_taps(const double *taps, size_t n, float *out)

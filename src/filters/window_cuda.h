@@ -20,7 +20,8 @@ bool gfi_window_countable(const gfi_request *request, char why[GFI_WHY_BYTES]);
 /* Write a reason and return false. */
 bool gfi_window_unusable(char why[GFI_WHY_BYTES], const char *fmt, ...) GFI_PRINTF(2, 3);
 
-gf_kcombine gfi_window_combine(const gfi_window *window);
+/* The end of a kernel: combining, and the point filters fused to the request. */
+gf_kcombine gfi_window_combine(const gfi_request *request);
 
 /* Taps as the kernels take them. */
 void gfi_window_taps(const double *taps, size_t n, float *out);
@@ -30,9 +31,10 @@ gf_status gfi_window_upload(gfi_queue *queue, const double *taps, size_t n, floa
 
 /* A gfi_launch from a configuration and an argument struct, for all images of the request's batch;
  * the implementations that take none leave the z axis to the configuration. */
-#define GFI_WINDOW_LAUNCH(request, config, arguments)                                                       \
+#define GFI_WINDOW_LAUNCH(request, config, arguments)                                              \
     {                                                                                              \
-        .grid = { (config).grid[0], (config).grid[1], (config).grid[2] * gfi_batch_images(request) },                          \
+        .grid = { (config).grid[0], (config).grid[1],                                              \
+                  (config).grid[2] * gfi_batch_images(request) },                                  \
         .block = { (config).block[0], (config).block[1], (config).block[2] },                      \
         .shared_bytes = (config).shared_bytes, .args = &(arguments),                               \
         .args_bytes = sizeof(arguments)                                                            \

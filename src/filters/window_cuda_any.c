@@ -159,7 +159,7 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
                          .dst = gfi_kimage(dst),
                          .own = gfi_kimage(src),
                          .taps = s->taps,
-                         .combine = gfi_window_combine(w),
+                         .combine = gfi_window_combine(request),
                          .kw = w->kw,
                          .kh = w->kh,
                          .ax = w->ax,
@@ -178,6 +178,7 @@ static void describe(const void *state, char *out, size_t n_bytes)
 
 const gf_impl gfi_window_cuda_any = { .name = "cuda-any",
                                       .backend = GF_BACKEND_CUDA,
+                                      .fuses = true,
                                       .usable = usable,
                                       .cost_ns = cost_ns,
                                       .prepare = prepare,

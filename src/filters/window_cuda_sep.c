@@ -56,9 +56,10 @@ static double cost_ns(const gfi_request *request)
     return gfi_launch_ns(&chip, &config, row, (double)taps * w->n_terms, gfi_window_bytes(request));
 }
 
-static void fill_args(const gfi_window *w, const gfi_launch_config *c, gf_sep_args *args)
+static void fill_args(const gfi_request *request, const gfi_launch_config *c, gf_sep_args *args)
 {
-    *args = (gf_sep_args){ .combine = gfi_window_combine(w),
+    const gfi_window *w = request->window;
+    *args = (gf_sep_args){ .combine = gfi_window_combine(request),
                            .n_terms = w->n_terms,
                            .kw = w->kw,
                            .kh = w->kh,
@@ -101,7 +102,7 @@ static gf_status prepare(const gfi_request *request, void **state)
         gfi_free(s);
         return status;
     }
-    fill_args(w, &s->config, &s->args);
+    fill_args(request, &s->config, &s->args);
     *state = s;
     return GF_OK;
 }
@@ -128,6 +129,7 @@ static void describe(const void *state, char *out, size_t n_bytes)
 const gf_impl gfi_window_cuda_sep = { .name = "cuda-sep",
                                       .backend = GF_BACKEND_CUDA,
                                       .batches = true,
+                                      .fuses = true,
                                       .usable = usable,
                                       .cost_ns = cost_ns,
                                       .prepare = prepare,

@@ -78,7 +78,7 @@ static void fill_args(const gfi_request *request, const gfi_launch_config *c, gf
 {
     const gfi_window *w = request->window;
     const int terms = kernel_terms(w);
-    *args = (gf_stream_args){ .combine = gfi_window_combine(w),
+    *args = (gf_stream_args){ .combine = gfi_window_combine(request),
                               .ax = w->ax,
                               .ay = w->ay,
                               .border = (int)w->border,
@@ -181,6 +181,7 @@ static void describe(const void *state, char *out, size_t n_bytes)
 const gf_impl gfi_window_cuda_stream = { .name = "cuda-stream",
                                          .backend = GF_BACKEND_CUDA,
                                          .batches = true,
+                                         .fuses = true,
                                          .usable = usable,
                                          .cost_ns = cost_ns,
                                          .prepare = prepare,

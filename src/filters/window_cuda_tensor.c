@@ -35,7 +35,8 @@ static bool fits_fast(const gfi_request *request)
     enum { MOST_RESULT = 32000 };
     const gfi_window *w = request->window;
     return request->out.pixel == GF_PIXEL_U8 && w->combine == GFI_COMBINE_SUM &&
-           w->offset == rint(w->offset) && 255 * w->abs_sum + fabs(w->offset) <= MOST_RESULT;
+           request->n_fused == 0 && w->offset == rint(w->offset) &&
+           255 * w->abs_sum + fabs(w->offset) <= MOST_RESULT;
 }
 
 static tensor_shape shape_of(const gfi_request *request)
@@ -259,7 +260,7 @@ static void fill_args(const gfi_request *request, const band *down, const band *
     const gfi_window *w = request->window;
     double factor = ldexp(1, factor_exponent(down, along, shape->fast));
     if (shape->fast) factor *= w->scale; /* else gf_kcombine has it */
-    *args = (gf_tensor_args){ .combine = gfi_window_combine(w),
+    *args = (gf_tensor_args){ .combine = gfi_window_combine(request),
                               .lead = shape->lead,
                               .ay = w->ay,
                               .border = (int)w->border,
@@ -329,6 +330,7 @@ static void describe(const void *state, char *out, size_t n_bytes)
 const gf_impl gfi_window_cuda_tensor = { .name = "cuda-tensor",
                                          .backend = GF_BACKEND_CUDA,
                                          .batches = true,
+                                         .fuses = true,
                                          .usable = usable,
                                          .cost_ns = cost_ns,
                                          .prepare = prepare,

@@ -285,6 +285,84 @@ static void check_one_launch(void)
     gf_context_destroy(&context);
 }
 
+/* Run a chain on u8 noise; the result as `pixel`, and the launches it took. */
+static gf_image *run_chain(gf_context *context, const char *chain, gf_pixel pixel,
+                           unsigned long *launches)
+{
+    uint8_t pixels[PIXELS];
+    const gf_image_desc in = { WIDTH, HEIGHT, GF_PIXEL_U8 }, out = { WIDTH, HEIGHT, pixel };
+    const gf_plan_params params = { .struct_size = sizeof params, .out_pixel = pixel };
+    gf_graph *graph = NULL;
+    gf_plan *plan = NULL, *clone = NULL;
+    gf_image *result = NULL;
+    fill(pixels);
+    const gf_view src = view_of(pixels, WIDTH, HEIGHT, GF_PIXEL_U8);
+    const int made = gf_graph_parse(chain, &graph) == GF_OK &&
+                     gf_plan_create(context, graph, &in, &params, &plan) == GF_OK &&
+                     gf_plan_clone(plan, &clone) == GF_OK &&
+                     gf_image_create(NULL, &out, GF_MEMORY_HOST, &result) == GF_OK;
+    check(made, "set up", chain);
+    if (made) {
+        const gf_view dst = gf_image_view(result);
+        const unsigned long before = gf_emu_launches;
+        check(gf_plan_run(clone, &src, &dst) == GF_OK, "runs", chain);
+        *launches = gf_emu_launches - before;
+    }
+    gf_plan_destroy(&clone);
+    gf_plan_destroy(&plan);
+    gf_graph_destroy(&graph);
+    return result;
+}
+
+/* Point filters in the launch of the stage before give, bit for bit, what they give by themselves;
+ * asking for their implementation keeps them apart. A clone does what its plan does. */
+static void check_fusing(void)
+{
+    static const struct fusing {
+        const char *head, *tail;
+        unsigned long launches, apart;
+    } cases[] = {
+        { "box=3:impl=cuda-stream", "threshold=40", 1, 2 },
+        { "sobel:impl=cuda-stream", "scale=0.5:offset=3,clamp=2:90,threshold=40", 1, 4 },
+        { "gaussian=1:impl=cuda-sep", "scale=-1:offset=99,abs", 1, 3 },
+        { "gaussian=1:impl=cuda-tensor", "scale=-1:offset=99,abs", 1, 3 },
+        { "gaussian=1:impl=cuda-any", "invert", 2, 3 },
+        { "invert:impl=cuda-point", "abs,threshold=9", 1, 3 },
+        { "gamma=2", "abs,threshold=9", 1, 3 },
+        { "box=3", "gamma=2,abs", 2, 3 },
+        { "box=3", "abs,abs,abs,abs", 2, 5 },
+        { "correlate='1 2 3;4 5 6;7 8 10':impl=cuda-direct", "abs", 2, 2 },
+    };
+    static const gf_pixel pixels[] = { GF_PIXEL_U8, GF_PIXEL_U16, GF_PIXEL_F32 };
+    gf_context *context = context_on(GF_BACKEND_CUDA);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t p = 0; p < sizeof pixels / sizeof *pixels; p++) {
+            char together[256], apart[512];
+            size_t used = (size_t)snprintf(apart, sizeof apart, "%s", cases[i].head);
+            snprintf(together, sizeof together, "%s,%s", cases[i].head, cases[i].tail);
+            for (const char *at = cases[i].tail; at; at = strchr(at + 1, ','))
+                used += (size_t)snprintf(apart + used, sizeof apart - used, ",%.*s:impl=cuda-point",
+                                         (int)strcspn(at + (*at == ','), ","), at + (*at == ','));
+            unsigned long launches = 0, n_apart = 0;
+            gf_image *a = run_chain(context, together, pixels[p], &launches);
+            gf_image *b = run_chain(context, apart, pixels[p], &n_apart);
+            check(launches == cases[i].launches, "launches fused", together);
+            check(n_apart == cases[i].apart, "launches apart", apart);
+            if (a && b) {
+                const gf_view u = gf_image_view(a), v = gf_image_view(b);
+                const size_t row = (size_t)WIDTH * gf_pixel_bytes(pixels[p]);
+                int same = 1;
+                for (size_t y = 0; y < HEIGHT; y++)
+                    same &= !memcmp((char *)u.data + y * u.pitch_bytes,
+                                    (char *)v.data + y * v.pitch_bytes, row);
+                check(same, "fused as apart", together);
+            }
+            gf_image_destroy(&a);
+            gf_image_destroy(&b);
+        }
+    gf_context_destroy(&context);
+}
+
 /* Every point at which device memory can run out gives the same clear error and leaks nothing. */
 static void check_memory_runs_out(void)
 {
@@ -351,6 +429,7 @@ int main(void)
     check_device_views();
     check_batches();
     check_one_launch();
+    check_fusing();
     check_memory_runs_out();
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed != 0;

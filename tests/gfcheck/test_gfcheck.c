@@ -183,10 +183,10 @@ RUN(fails)
 
 #define FAULT(name)                                                                                \
     {                                                                                              \
-#name, GF_BACKEND_CPU, 0, NULL, NULL, NULL, name, NULL, NULL, NULL                         \
+        .name = #name, .backend = GF_BACKEND_CPU, .run = name                                      \
     }
 static const gf_impl faults[] = {
-    { "ref", GF_BACKEND_CPU, 0, NULL, NULL, NULL, right, NULL, NULL, NULL },
+    { .name = "ref", .backend = GF_BACKEND_CPU, .run = right },
     FAULT(right),
     FAULT(off_by_a_level),
     FAULT(last_pixel_missing),
