@@ -181,9 +181,9 @@ RUN(fails)
     return gfi_fail(GF_ERROR_INTERNAL, "planted");
 }
 
-#define FAULT(name)                                                                                \
+#define FAULT(fault)                                                                               \
     {                                                                                              \
-        .name = #name, .backend = GF_BACKEND_CPU, .run = name                                      \
+        .name = #fault, .backend = GF_BACKEND_CPU, .run = fault                                    \
     }
 static const gf_impl faults[] = {
     { .name = "ref", .backend = GF_BACKEND_CPU, .run = right },
