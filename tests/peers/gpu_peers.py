@@ -56,6 +56,32 @@ def bench_pixel(build, folder, pixel, size):
     return out, copy
 
 
+def bench_sizes(build, size):
+    """Pixels a second of odd sizes and of batches in one call, over those of one even image.
+
+    The smallest share that is good enough goes with each.
+    """
+    shapes = [(str(size), 1, 1.0), (str(size - 1), 1, 0.85), ("4097x3001", 1, 0.85),
+              ("1024", 64, 0.7), ("1920x1080", 64, 0.7)]
+    chains = [("box=3", "u8"), ("gaussian=2", "u8"), ("sobel", "u8"), ("gaussian=5", "u8"),
+              ("box=3", "f32"), ("gaussian=2", "f32")]
+    out = []
+    for pixel in ("u8", "f32"):
+        mine = [c for c, p in chains if p == pixel]
+        rates = []
+        for shape, batch, _ in shapes:
+            done = gpufilter(build, "bench", *mine, "--pixel", pixel, "--size", shape, "--batch",
+                             str(batch), "--backend", "cuda", "--json")
+            rows = json.loads(done.stdout)["results"] if done.stdout else []
+            rates.append([r.get("mpix_per_s", 0.0) for r in rows] or [0.0] * len(mine))
+        for i, chain in enumerate(mine):
+            out += [{"chain": chain, "pixel": pixel, "size": shape, "batch": batch,
+                     "mpix_per_s": rate[i], "share": rate[i] / rates[0][i] if rates[0][i] else 0.0,
+                     "least": least}
+                    for (shape, batch, least), rate in zip(shapes, rates)]
+    return out
+
+
 def check_ours(build, folder, case):
     """Our result for the image that is compared, unrounded."""
     image = np.fromfile(folder / f"check-{case.pixel}.raw", PIXELS[case.pixel])
@@ -242,12 +268,29 @@ def markdown(record):
     for name, text in record["programs"].items():
         yield f"- {name}: {text}"
     yield ""
+    yield from sizes_table(record["sizes"])
+    yield ""
     yield "All that was timed:"
     yield ""
     for c in cases():
         rest = "; ".join(details(record["peers"].get(c.name, [])))
         if rest:
             yield f"- {c.title} {c.pixel}: {rest}"
+
+
+def sizes_table(sizes):
+    yield "Odd sizes, and batches of 64 in one call: thousand million pixels a second, and the share of the first."
+    yield ""
+    shapes = list(dict.fromkeys((s["size"], s["batch"]) for s in sizes))
+    heads = [f"{n} × {size}" if n > 1 else size for size, n in shapes]
+    yield "| chain | " + " | ".join(heads) + " |"
+    yield "|---|" + "---|" * len(heads)
+    for chain, pixel in dict.fromkeys((s["chain"], s["pixel"]) for s in sizes):
+        mine = [s for s in sizes if (s["chain"], s["pixel"]) == (chain, pixel)]
+        cells = [f"{s['mpix_per_s'] / 1e3:.0f} ({100 * s['share']:.0f} %"
+                 + ("" if s["share"] >= s["least"] else f", not {100 * s['least']:.0f}") + ")"
+                 for s in mine]
+        yield f"| {chain} {pixel} | " + " | ".join(cells) + " |"
 
 
 def gpu_name():
@@ -266,6 +309,7 @@ def measure(args, folder):
     for pixel in PIXELS:
         ours, record["copy_ms"][pixel] = bench_pixel(args.build, folder, pixel, args.size)
         record["ours"].update(ours)
+    record["sizes"] = bench_sizes(args.build, args.size)
     with concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count())) as pool:
         results = dict(zip([c.name for c in cases()],
                            pool.map(lambda c: check_ours(args.build, folder, c), cases())))
