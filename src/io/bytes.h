@@ -38,10 +38,13 @@ static inline void gfi_put_be16_row(uint8_t *dst, const uint16_t *src, size_t n)
     }
 }
 
-/* Zero-initialise; data is released with gfi_free(). */
+/* Zero-initialise; data is released with gfi_free(). What a file holds as it is in memory may stand
+ * behind it as `rest`, which is not the buffer's own. */
 typedef struct gfi_buffer {
     uint8_t *data;
     size_t size, capacity;
+    const void *rest;
+    size_t n_rest;
 } gfi_buffer;
 
 /* Room for n more bytes behind size; NULL with the error recorded. */

@@ -9,11 +9,13 @@
 #include "core/status.h"
 #include "io/bytes.h"
 
-/* A whole file in memory, and the limit its image has to keep. */
+/* A whole file in memory, and the limit its image has to keep. An image may be made of the bytes
+ * themselves: it then owns them, and the codec sets *owner to NULL. */
 typedef struct gfi_source {
     const uint8_t *bytes;
     size_t n;
     uint64_t max_pixels;
+    uint8_t **owner; /* NULL: the bytes are not to be had */
 } gfi_source;
 
 /* Messages of load and save begin with neither the file's nor the codec's name: io.c adds both. */

@@ -95,7 +95,7 @@ static gf_status write_all(int fd, const void *bytes, size_t n)
     return GF_OK;
 }
 
-static gf_status write_without_signals(int fd, const void *bytes, size_t n)
+static gf_status write_without_signals(int fd, const gfi_buffer *bytes)
 {
     sigset_t ours, before, old;
     sigemptyset(&ours);
@@ -104,7 +104,8 @@ static gf_status write_without_signals(int fd, const void *bytes, size_t n)
     sigemptyset(&before);
     sigpending(&before);
     pthread_sigmask(SIG_BLOCK, &ours, &old);
-    gf_status status = write_all(fd, bytes, n);
+    gf_status status = write_all(fd, bytes->data, bytes->size);
+    if (status == GF_OK) status = write_all(fd, bytes->rest, bytes->n_rest);
     /* what was pending before belongs to the caller */
     if (sigismember(&before, SIGXFSZ)) sigdelset(&ours, SIGXFSZ);
     if (sigismember(&before, SIGPIPE)) sigdelset(&ours, SIGPIPE);
@@ -114,11 +115,11 @@ static gf_status write_without_signals(int fd, const void *bytes, size_t n)
     return status;
 }
 
-static gf_status write_directly(const char *path, const void *bytes, size_t n)
+static gf_status write_directly(const char *path, const gfi_buffer *bytes)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) return gfi_fail(GF_ERROR_IO, "cannot open for writing: %s", strerror(errno));
-    gf_status status = write_without_signals(fd, bytes, n);
+    gf_status status = write_without_signals(fd, bytes);
     if (close(fd) != 0 && status == GF_OK)
         status = gfi_fail(GF_ERROR_IO, "cannot write: %s", strerror(errno));
     return status;
@@ -170,9 +171,9 @@ static int create_temporary(const char *target, char name[PATH_MAX])
     return -1;
 }
 
-static gf_status fill_temporary(int fd, const struct stat *existing, const void *bytes, size_t n)
+static gf_status fill_temporary(int fd, const struct stat *existing, const gfi_buffer *bytes)
 {
-    gf_status status = write_without_signals(fd, bytes, n);
+    gf_status status = write_without_signals(fd, bytes);
     if (status == GF_OK && existing && fchmod(fd, existing->st_mode & 07777) != 0)
         status = gfi_fail(GF_ERROR_IO, "cannot keep the mode: %s", strerror(errno));
     if (close(fd) != 0 && status == GF_OK)
@@ -196,7 +197,7 @@ static gf_status publish(const char *temporary, const char *target, bool no_clob
 }
 
 static gf_status write_replacing(const char *target, const struct stat *existing, bool no_clobber,
-                                 const void *bytes, size_t n)
+                                 const gfi_buffer *bytes)
 {
     if (existing && access(target, W_OK) != 0)
         return gfi_fail(GF_ERROR_IO, "cannot replace the file: %s", strerror(errno));
@@ -204,7 +205,7 @@ static gf_status write_replacing(const char *target, const struct stat *existing
     int fd = create_temporary(target, temporary);
     if (fd < 0)
         return gfi_fail(GF_ERROR_IO, "cannot create a file in the folder: %s", strerror(errno));
-    gf_status status = fill_temporary(fd, existing, bytes, n);
+    gf_status status = fill_temporary(fd, existing, bytes);
     if (status == GF_OK) status = publish(temporary, target, no_clobber);
     if (status != GF_OK) unlink(temporary);
     return status;
@@ -217,16 +218,16 @@ gf_status gfi_file_absent(const char *path)
     return gfi_fail(GF_ERROR_IO, "exists and is not to be replaced");
 }
 
-gf_status gfi_file_write(const char *path, bool no_clobber, const void *bytes, size_t n)
+gf_status gfi_file_write(const char *path, bool no_clobber, const gfi_buffer *bytes)
 {
-    if (!strcmp(path, "-")) return write_without_signals(STDOUT_FILENO, bytes, n);
+    if (!strcmp(path, "-")) return write_without_signals(STDOUT_FILENO, bytes);
     if (no_clobber) GFI_TRY(gfi_file_absent(path));
     struct stat st;
     bool exists = stat(path, &st) == 0;
     if (exists && S_ISDIR(st.st_mode)) return gfi_fail(GF_ERROR_IO, "is a folder, not a file");
     /* before links are followed: /dev/stdout leads to a name like pipe:[42] that is no path */
-    if (exists && !S_ISREG(st.st_mode)) return write_directly(path, bytes, n);
+    if (exists && !S_ISREG(st.st_mode)) return write_directly(path, bytes);
     char target[PATH_MAX];
     GFI_TRY(resolve(path, target));
-    return write_replacing(target, exists ? &st : NULL, no_clobber, bytes, n);
+    return write_replacing(target, exists ? &st : NULL, no_clobber, bytes);
 }

@@ -11,7 +11,7 @@
 gf_status gfi_file_read(const char *path, gfi_buffer *buffer);
 
 /* Write a file, or standard output for "-"; see file.c for the rules. */
-gf_status gfi_file_write(const char *path, bool no_clobber, const void *bytes, size_t n);
+gf_status gfi_file_write(const char *path, bool no_clobber, const gfi_buffer *bytes);
 
 /* IO when something stands at the path. */
 gf_status gfi_file_absent(const char *path);

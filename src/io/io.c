@@ -139,19 +139,25 @@ static gf_status load_source(const gfi_source *source, const char *format, gf_fi
     return gfi_prepend(status, "%s", codec->title);
 }
 
+static gf_status load_bytes(gfi_source *source, const gf_load_params *params, gf_image **out)
+{
+    gf_load_params p;
+    GFI_TRY(gfi_versioned_read(params, &p, sizeof p, "gf_load_params"));
+    source->max_pixels = p.max_pixels ? p.max_pixels : DEFAULT_MAX_PIXELS;
+    gf_file_info info;
+    gf_status status = load_source(source, p.format, &info, out);
+    if (status == GF_OK && p.info) *p.info = info;
+    return status;
+}
+
 gf_status gf_image_load_memory(const char *name, const void *bytes, size_t n_bytes,
                                const gf_load_params *params, gf_image **out)
 {
     if (!out) return gfi_fail(GF_ERROR_INVALID, "out: NULL");
     *out = NULL;
     if (!bytes && n_bytes) return gfi_fail(GF_ERROR_INVALID, "bytes: NULL");
-    gf_load_params p;
-    GFI_TRY(gfi_versioned_read(params, &p, sizeof p, "gf_load_params"));
-    gfi_source source = { bytes, n_bytes, p.max_pixels ? p.max_pixels : DEFAULT_MAX_PIXELS };
-    gf_file_info info;
-    gf_status status = load_source(&source, p.format, &info, out);
-    if (status == GF_OK && p.info) *p.info = info;
-    return gfi_prepend(status, "%s", name ? name : "memory");
+    gfi_source source = { .bytes = bytes, .n = n_bytes };
+    return gfi_prepend(load_bytes(&source, params, out), "%s", name ? name : "memory");
 }
 
 gf_status gf_image_load(const char *path, const gf_load_params *params, gf_image **out)
@@ -163,9 +169,10 @@ gf_status gf_image_load(const char *path, const gf_load_params *params, gf_image
     gfi_buffer file;
     gf_status status = gfi_file_read(path, &file);
     if (status != GF_OK) return gfi_prepend(status, "%s", name);
-    status = gf_image_load_memory(name, file.data, file.size, params, out);
+    gfi_source source = { .bytes = file.data, .n = file.size, .owner = &file.data };
+    status = load_bytes(&source, params, out);
     gfi_free(file.data);
-    return status;
+    return gfi_prepend(status, "%s", name);
 }
 
 /* ---- saving ---- */
@@ -264,7 +271,7 @@ gf_status gf_image_save(const char *path, const gf_view *view, const gf_save_par
     gfi_buffer file = { 0 };
     gf_status status = encode(path, view, &p, &file);
     if (status != GF_OK) return gfi_prepend(status, "%s", name);
-    status = gfi_file_write(path, p.no_clobber, file.data, file.size);
+    status = gfi_file_write(path, p.no_clobber, &file);
     gfi_free(file.data);
     return gfi_prepend(status, "%s", name);
 }
@@ -280,6 +287,10 @@ gf_status gf_image_save_memory(const gf_view *view, const gf_save_params *params
     GFI_TRY(check_saved_view(view));
     gfi_buffer file = { 0 };
     gf_status status = encode(NULL, view, &p, &file);
+    if (status == GF_OK && !gfi_buffer_append(&file, file.rest, file.n_rest)) {
+        gfi_free(file.data);
+        status = GF_ERROR_NO_MEMORY;
+    }
     if (status != GF_OK) return gfi_prepend(status, "memory");
     *bytes = file.data;
     *n_bytes = file.size;

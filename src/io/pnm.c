@@ -151,12 +151,45 @@ static gf_status read_plain(const pnm *p, gfi_scan *scan, const gf_view *view)
     return GF_OK;
 }
 
+static void release_file(void *user, void *data)
+{
+    (void)data; /* inside the file */
+    gfi_free(user);
+}
+
+/* Whether the file's bytes are the image's. */
+static bool is_stored_as_is(const pnm *p)
+{
+    return !p->plain && !p->bitmap && p->channels == 1 && p->maxval <= 255;
+}
+
+/* An image of the file's own bytes: copying them would take longer than reading the file. */
+static gf_status adopt_file(const gfi_source *source, const pnm *p, gfi_scan *scan, gf_image **out)
+{
+    const gf_view view = { .data = *source->owner + (scan->at - source->bytes),
+                           .width = (int32_t)p->width,
+                           .height = (int32_t)p->height,
+                           .pitch_bytes = p->width,
+                           .pixel = GF_PIXEL_U8,
+                           .memory = GF_MEMORY_HOST };
+    for (size_t y = 0; y < p->height; y++, scan->at += p->width)
+        GFI_TRY(check_row(p, y, scan->at, p->width));
+    GFI_TRY(gfi_image_adopt(&view, release_file, *source->owner, out));
+    *source->owner = NULL;
+    return GF_OK;
+}
+
 static gf_status load(const gfi_source *source, gf_file_info *info, gf_image **out)
 {
     gfi_scan scan = { source->bytes + 2, source->bytes + source->n };
     pnm p;
     GFI_TRY(read_header(source, &scan, &p, info));
     GFI_TRY(gfi_scan_raster(&scan, raster_bytes(&p)));
+    if (source->owner && is_stored_as_is(&p)) {
+        GFI_TRY(adopt_file(source, &p, &scan, out));
+        gfi_scan_rest(&scan, info);
+        return GF_OK;
+    }
     GFI_TRY(gfi_image_create_host(info->width, info->height, info->pixel, out));
     gf_view view = gf_image_view(*out);
     gf_status status = p.plain ? read_plain(&p, &scan, &view) : read_binary(&p, &scan, &view);
@@ -176,6 +209,11 @@ static gf_status save(const gf_view *view, const gf_save_params *params, gfi_buf
     if (!gfi_mul(row, (size_t)view->height, &all) || all > SIZE_MAX - sizeof header)
         return gfi_fail(GF_ERROR_RANGE, "size %dx%d cannot be addressed", (int)view->width,
                         (int)view->height);
+    if (!wide && view->pitch_bytes == row) { /* as in the file */
+        out->rest = view->data;
+        out->n_rest = all;
+        return gfi_buffer_append(out, header, (size_t)n) ? GF_OK : GF_ERROR_NO_MEMORY;
+    }
     uint8_t *at = gfi_buffer_reserve(out, (size_t)n + all);
     if (!at) return GF_ERROR_NO_MEMORY;
     memcpy(at, header, (size_t)n);
