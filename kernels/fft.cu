@@ -11,13 +11,14 @@ GF_DEVICE float gf_fft_tap(const gf_fft_args &a, int column, int row)
 }
 
 /* Place the taps, mirrored through the origin, in tile 0: the product of the spectra then
- * correlates. Grid: n/256, rounded up, x n. Block: 256. */
+ * correlates. n is a power of two, so dividing by n*n is exact. Grid: n/256 x n. Block: 256. */
 GF_KERNEL(gf_fft_place, gf_fft_args, a)
 {
     const int u = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     const int v = static_cast<int>(blockIdx.y);
     if (u >= a.n) return;
-    const float tap = gf_fft_tap(a, u ? a.n - u : 0, v ? a.n - v : 0);
+    const int mask = a.n - 1;
+    const float tap = gf_fft_tap(a, (a.n - u) & mask, (a.n - v) & mask);
     a.real[static_cast<long long>(v) * a.n + u] =
         tap / (static_cast<float>(a.n) * static_cast<float>(a.n));
 }

@@ -9,13 +9,9 @@
 #include "core/alloc.h"
 #include "filters/kimage.h"
 
-/* Sides of tiles that FFTs are fast at, multiples of 64: between powers of two, so that tiles fit
- * the image with little left over. */
-static const int tile_sides[] = { 256,  320,  384,  448,  512,  576,  640,  768,  896, 1024,
-                                  1152, 1280, 1536, 1792, 2048, 2304, 2560, 3072, 4096 };
-enum { N_TILE_SIDES = sizeof tile_sides / sizeof *tile_sides, MAX_TILE = 4096 };
-
 enum {
+    MIN_TILE = 256,
+    MAX_TILE = 4096,
     SCRATCH_BYTES = 256 << 20, /* for a batch: enough tiles to fill the device */
     WHITE_U16 = 65535
 };
@@ -78,8 +74,8 @@ static bool choose_tiling(const gfi_request *request, tiling *best, double *best
 {
     bool found = false;
     tiling t;
-    for (int i = 0; i < N_TILE_SIDES; i++) {
-        if (!cut(request, tile_sides[i], &t)) continue;
+    for (int n = MIN_TILE; n <= MAX_TILE; n *= 2) {
+        if (!cut(request, n, &t)) continue;
         const double ns = tiling_cost_ns(request, &t);
         if (found && ns >= *best_ns) continue;
         *best = t;
@@ -237,8 +233,8 @@ static gf_status make_transform(fft_state *s, const float *taps, size_t n_taps)
     const unsigned n = (unsigned)a->n;
     GFI_TRY(gfi_upload(s->queue, (void *)a->taps, taps, n_taps * sizeof *taps));
     GFI_TRY(gfi_fill(s->queue, a->real, 0, (size_t)a->batch * tile_bytes(a->n)));
-    GFI_TRY(launch(s, s->place, a,
-                   (gfi_launch){ .grid = { (n + 255) / 256, n, 1 }, .block = { 256, 1, 1 } }));
+    GFI_TRY(
+        launch(s, s->place, a, (gfi_launch){ .grid = { n / 256, n, 1 }, .block = { 256, 1, 1 } }));
     GFI_TRY(gfi_fft_forward(s->fft, a->real, a->spectrum));
     const gf_view from = { .data = a->spectrum,
                            .width = a->n + 2,
