@@ -81,7 +81,8 @@ typedef struct gf_rival_info {
     const char *why;
 } gf_rival_info;
 
-/* Time of the last run, in ns; 0 where a step did not happen. GPU steps are timed by events. */
+/* Time of the last run, in ns; 0 where a step did not happen. GPU steps are timed by events. Of a
+ * batch: of all its images when they are in CUDA memory, else of the last one. */
 typedef struct gf_timings {
     double context_ns;     /* CUDA start of this plan's context, once */
     double upload_ns, kernels_ns, download_ns;

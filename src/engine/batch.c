@@ -7,7 +7,7 @@
 
 enum { UNIT = 16 };
 
-static bool serves_batches(const gf_plan *plan)
+bool gfi_plan_takes_batches(const gf_plan *plan)
 {
     if (plan->backend != GF_BACKEND_CUDA) return false;
     for (int i = 0; i < plan->n_stages; i = plan->stages[i].next)
@@ -59,7 +59,7 @@ size_t gfi_batch_group(const gf_plan *plan, size_t n, const gf_view *src, const 
                        gfi_batch *batch)
 {
     *batch = (gfi_batch){ .n = 1 };
-    if (n < 2 || !serves_batches(plan)) return 1;
+    if (n < 2 || !gfi_plan_takes_batches(plan)) return 1;
     const size_t most =
         plan->stages[0].next < plan->n_stages ? (size_t)plan->scratch_images : GFI_MOST_BATCH;
     if (n > most) n = most;

@@ -143,8 +143,9 @@ static gf_backend cheaper_backend(gf_plan *plan)
         rule_out_cuda(plan, why);
         return GF_BACKEND_CPU;
     }
+    const double images = plan->params.batch > 1 ? plan->params.batch : 1;
     const double transfer =
-        transfer_ns_per_byte * (image_bytes(&plan->in) + image_bytes(&plan->out));
+        images * transfer_ns_per_byte * (image_bytes(&plan->in) + image_bytes(&plan->out));
     return start + transfer + chain_cost_ns(plan, GF_BACKEND_CUDA) < cpu ? GF_BACKEND_CUDA
                                                                          : GF_BACKEND_CPU;
 }
@@ -211,6 +212,8 @@ static gf_status prepare(gf_plan *plan, gf_backend backend)
     if (backend == GF_BACKEND_CUDA) GFI_TRY(open_cuda(plan));
     GFI_TRY(choose_stages(plan, backend));
     gfi_plan_fuse(plan);
+    if (!gfi_plan_takes_batches(plan))
+        for (int i = 0; i < plan->n_stages; i++) plan->stages[i].request.usual_images = 1;
     GFI_TRY(gfi_plan_alloc_scratch(plan));
     return prepare_stages(plan);
 }

@@ -53,6 +53,9 @@ void gfi_plan_free_scratch(gf_plan *plan);
 
 enum { GFI_MOST_BATCH = 65535 }; /* images in a launch: CUDA's limit of a grid's z axis */
 
+/* Whether every stage's implementation can filter several images in a launch. */
+bool gfi_plan_takes_batches(const gf_plan *plan);
+
 /* How many of the n images, from the first on, the plan can run in one launch a stage; *batch says
  * how they lie. Their views are checked already. */
 size_t gfi_batch_group(const gf_plan *plan, size_t n, const gf_view *src, const gf_view *dst,

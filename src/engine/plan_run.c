@@ -60,9 +60,9 @@ static gf_status device_twin(gf_plan *plan, const gf_view *host, gf_view *twin)
     return GF_OK;
 }
 
-/* The images of a batch are in CUDA memory. */
+/* The images of a batch are in CUDA memory. go_on: the time of the run before counts too. */
 static gf_status run_cuda(gf_plan *plan, const gf_view *src, const gf_view *dst,
-                          const gfi_batch *batch)
+                          const gfi_batch *batch, bool go_on)
 {
     const gf_view *from = src, *to = dst;
     if (src->memory == GF_MEMORY_HOST) {
@@ -73,9 +73,9 @@ static gf_status run_cuda(gf_plan *plan, const gf_view *src, const gf_view *dst,
         GFI_TRY(device_twin(plan, dst, &plan->device_dst));
         to = &plan->device_dst;
     }
-    GFI_TRY(gfi_queue_mark(plan->queue, MARK_BEGIN));
+    if (!go_on) GFI_TRY(gfi_queue_mark(plan->queue, MARK_BEGIN));
     if (from != src) GFI_TRY(gfi_copy_image(plan->queue, src, from));
-    GFI_TRY(gfi_queue_mark(plan->queue, MARK_UPLOADED));
+    if (!go_on) GFI_TRY(gfi_queue_mark(plan->queue, MARK_UPLOADED));
     GFI_TRY(run_stages(plan, from, to, batch));
     GFI_TRY(gfi_queue_mark(plan->queue, MARK_FILTERED));
     plan->marks_set = true;
@@ -97,14 +97,20 @@ static gf_status check_views(const gf_plan *plan, const gf_view *src, const gf_v
     return GF_OK;
 }
 
+static bool is_on_device(const gf_view *src, const gf_view *dst)
+{
+    return src->memory == GF_MEMORY_CUDA && dst->memory == GF_MEMORY_CUDA;
+}
+
 /* Run the first images, as many as share a launch. Their views are checked. */
 static gf_status run_group(gf_plan *plan, size_t n, const gf_view *src, const gf_view *dst,
-                           size_t *n_done)
+                           bool first, size_t *n_done)
 {
     gfi_batch batch;
     *n_done = gfi_batch_group(plan, n, src, dst, &batch);
     if (plan->backend == GF_BACKEND_CPU) return run_cpu(plan, src, dst);
-    gf_status status = run_cuda(plan, src, dst, &batch);
+    gf_status status = run_cuda(plan, src, dst, &batch,
+                                !first && is_on_device(src - 1, dst - 1) && is_on_device(src, dst));
     if (status == GF_ERROR_DEVICE) gfi_context_poison(plan->context);
     return status;
 }
@@ -116,7 +122,7 @@ static gf_status run_all(gf_plan *plan, size_t n, const gf_view *src, const gf_v
     for (i = 0; i < n && status == GF_OK; i++) status = check_views(plan, &src[i], &dst[i]);
     if (status != GF_OK) return n > 1 ? gfi_prepend(status, "image %zu", i - 1) : status;
     for (i = 0; i < n && status == GF_OK; i += done)
-        status = run_group(plan, n - i, src + i, dst + i, &done);
+        status = run_group(plan, n - i, src + i, dst + i, i == 0, &done);
     return status != GF_OK && n > 1 ? gfi_prepend(status, "image %zu", i - done) : status;
 }
 

@@ -3,11 +3,20 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Implementations that take no batches run one image after another. */
+static double run_ns(const gfi_request *request, const gf_impl *impl)
+{
+    if (request->usual_images <= 1 || impl->batches) return impl->cost_ns(request);
+    gfi_request one = *request;
+    one.usual_images = 1;
+    return request->usual_images * impl->cost_ns(&one);
+}
+
 static double cost_ns(const gfi_request *request, const gfi_tuning *tuning, const gf_impl *impl)
 {
     const gfi_device_facts *facts = request->facts;
     if (!impl->cost_ns) return INFINITY;
-    const double ns = impl->cost_ns(request);
+    const double ns = run_ns(request, impl);
     if (!tuning) return ns;
     /* another GPU's times say nothing about this one */
     if (impl->backend == GF_BACKEND_CUDA && facts &&

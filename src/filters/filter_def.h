@@ -93,7 +93,8 @@ typedef struct gf_impl {
     double tol_factor; /* times the filter's tolerance; 0 means 1 (an FFT states its own) */
     /* NULL: always. False with a reason when this request cannot be served. */
     bool (*usable)(const gfi_request *request, char why[GFI_WHY_BYTES]);
-    double (*cost_ns)(const gfi_request *request); /* expected time of one run */
+    /* Expected time of one run; with `batches`, of all usual_images. */
+    double (*cost_ns)(const gfi_request *request);
     gf_status (*prepare)(const gfi_request *request, void **state); /* NULL: no state */
     gf_status (*run)(const gfi_request *request, void *state, const gf_view *src, const gf_view *dst);
     void (*destroy)(const gfi_request *request, void *state);

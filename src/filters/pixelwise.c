@@ -17,6 +17,7 @@ double gfi_pixelwise_cost_ns(const gfi_request *request, size_t bytes_per_pixel,
     /* One H200, 132 multiprocessors, 2026-11-30: 4.1 TB/s is 31 bytes a ns and multiprocessor. 48
      * of them are a mid-size GPU, for when none is open. */
     const int multiprocessors = request->facts ? request->facts->multiprocessors : 48;
-    const double bytes = (double)bytes_per_pixel * request->in.width * request->in.height;
+    const double images = request->usual_images > 1 ? request->usual_images : 1;
+    const double bytes = images * (double)bytes_per_pixel * request->in.width * request->in.height;
     return 5000.0 * n_launches + bytes / (31.0 * multiprocessors);
 }
