@@ -17,8 +17,9 @@ typedef struct gf_context_params {
     int threads;          /* CPU threads; 0: what OpenMP chooses */
     gf_log_fn log;        /* NULL: silent */
     void *log_user;
-    int background_start; /* non-zero, with GF_BACKEND_CUDA: look for the device, then start it on a
-                             thread; what fails there is reported by the first call that needs it */
+    int background_start; /* non-zero, with GF_BACKEND_CUDA, where there is a driver: look for the
+                             device and start it on a thread; what fails there is reported by
+                             gf_context_wait() or the first call that needs the device */
     const char *tuning;   /* file that `gpufilter tune` wrote on this machine: its times correct
                              those that implementations are chosen by. NULL: the file that the
                              environment variable GPUFILTER_TUNE names, if any; "": none */
@@ -33,6 +34,10 @@ typedef struct gf_context_params {
  * DEVICE (no GPU, no driver, or a driver that is too old), UNSUPPORTED (built without CUDA), IO and
  * FORMAT (the tuning file). */
 GF_API gf_status gf_context_create(const gf_context_params *params, gf_context **out);
+
+/* Wait for what was begun in the background; at once where nothing was. Any thread.
+ * Returns OK, or what gf_context_create() says when the device is opened there. */
+GF_API gf_status gf_context_wait(gf_context *context);
 
 /* Destroy a context and set *context to NULL. Plans and CUDA images made from it must be gone.
  * NULL and a pointer to NULL are allowed. */

@@ -34,6 +34,9 @@ const gfi_device_facts *gfi_device_get_facts(const gfi_device *device);
 /* Tell whether gfi_device_open could work, without starting CUDA's context; else give the reason. */
 bool gfi_device_possible(int ordinal, const char **why);
 
+/* Tell whether a driver is installed. Asks no device, which would take 0.1 s. */
+bool gfi_driver_present(void);
+
 /* Bytes held by the device's pool and in use; give back what is unused. */
 gf_status gfi_device_pool_info(gfi_device *device, size_t *held_bytes, size_t *used_bytes);
 gf_status gfi_device_pool_trim(gfi_device *device);

@@ -83,6 +83,7 @@ static cli_exit process_all(batch *s, char *const *outputs, json *j)
         picture_process(s, &p);
         report(s, &p, j);
         if (!p.code) continue;
+        if (p.code == CLI_BACKEND) return p.code; /* it is not there for the others either */
         n_failed++;
         code = p.code;
     }
@@ -125,7 +126,7 @@ static cli_exit check_and_process(batch *s, char *const *outputs)
 {
     cli_log log;
     cli_exit code = check_outputs(s->args, outputs);
-    if (!code) code = setup_context(s->args, &log, &s->context);
+    if (!code) code = setup_context_begin(s->args, &log, &s->context);
     if (!code) code = load_expected(s);
     if (!code) code = process_with_json(s, outputs);
     gf_plan_destroy(&s->plan);

@@ -172,11 +172,45 @@ static cli_exit verify(batch *s, picture *p, const gf_view *view)
 
 /* ---- all of them -------------------------------------------------------------------------- */
 
+/* First use of memory takes about as long as a filter. While CUDA starts there is time for it: most
+ * results have the source's size. */
+static void make_result_early(batch *s, const picture *p, const gf_image *src)
+{
+    gf_view view = gf_image_view(src);
+    gf_image_desc desc = { view.width, view.height,
+                           picture_out_pixel(s->args, p->output, view.pixel) };
+    if (s->args->dry_run || gf_image_create(NULL, &desc, GF_MEMORY_HOST, &s->result) != GF_OK)
+        return;
+    view = gf_image_view(s->result);
+    memset(view.data, 0, view.pitch_bytes * (size_t)view.height);
+}
+
+static cli_exit take_result(batch *s, const gf_image_desc *desc, gf_image **out)
+{
+    gf_view view = gf_image_view(s->result);
+    *out = s->result;
+    s->result = NULL;
+    if (view.width == desc->width && view.height == desc->height && view.pixel == desc->pixel)
+        return CLI_OK;
+    gf_image_destroy(out);
+    return gf_image_create(NULL, desc, GF_MEMORY_HOST, out) == GF_OK
+               ? CLI_OK
+               : cli_library_error(CLI_FAILED, NULL);
+}
+
+static cli_exit wait_for_context(batch *s, const picture *p, const gf_image *src)
+{
+    if (s->context_ready) return CLI_OK;
+    s->context_ready = true;
+    if (s->args->backend == GF_BACKEND_CUDA) make_result_early(s, p, src);
+    return setup_context_end(s->context);
+}
+
 static cli_exit filter_and_write(batch *s, picture *p, const gf_image *src)
 {
     gf_image *dst;
-    if (gf_image_create(NULL, &p->out, GF_MEMORY_HOST, &dst) != GF_OK)
-        return cli_library_error(CLI_FAILED, NULL);
+    cli_exit got = take_result(s, &p->out, &dst);
+    if (got) return got;
     cli_exit code = run(s, p, src, dst);
     gf_view view = gf_image_view(dst);
     if (!code) code = save(s, p, &view);
@@ -202,7 +236,9 @@ void picture_process(batch *s, picture *p)
 {
     gf_image *src = NULL;
     p->code = load(s, p, &src);
+    if (!p->code) p->code = wait_for_context(s, p, src);
     if (!p->code) p->code = plan_and_run(s, p, src);
+    gf_image_destroy(&s->result);
     if (p->code && !p->error[0]) snprintf(p->error, sizeof p->error, "%s", gf_error_message());
     gf_image_destroy(&src);
 }

@@ -13,6 +13,8 @@ typedef struct batch {
     gf_plan *plan;      /* of the last picture; used again while size and type stay */
     gf_image_desc plan_in;
     bool context_counted; /* the start of CUDA is in some picture's times */
+    bool context_ready;   /* it is over */
+    gf_image *result;     /* memory for a result, made while CUDA started; may be of another size */
 } batch;
 
 typedef struct picture_times {

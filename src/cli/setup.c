@@ -93,18 +93,9 @@ cli_exit setup_check_impl(const cli_args *args, const gf_graph *graph)
     return CLI_OK;
 }
 
-cli_exit setup_context(const cli_args *args, cli_log *log, gf_context **out)
+static cli_exit context_exit(gf_status status)
 {
-    log->level = args->quiet ? 0 : args->verbose ? GF_LOG_DETAIL : GF_LOG_NOTICE;
-    gf_context_params params = { .struct_size = sizeof params,
-                                 .backend = args->backend,
-                                 .device = args->device,
-                                 .threads = args->threads,
-                                 .log = cli_log_line,
-                                 .log_user = log,
-                                 .background_start = 1,
-                                 .tuning = args->tuning };
-    switch (gf_context_create(&params, out)) {
+    switch (status) {
     case GF_OK: return CLI_OK;
     case GF_ERROR_INVALID:
     case GF_ERROR_RANGE: return cli_library_error(CLI_USAGE, NULL);
@@ -117,6 +108,30 @@ cli_exit setup_context(const cli_args *args, cli_log *log, gf_context **out)
         return cli_library_error(CLI_BACKEND, "gpufilter devices says what was found; "
                                               "--backend auto or cpu runs without a GPU");
     }
+}
+
+cli_exit setup_context_begin(const cli_args *args, cli_log *log, gf_context **out)
+{
+    log->level = args->quiet ? 0 : args->verbose ? GF_LOG_DETAIL : GF_LOG_NOTICE;
+    gf_context_params params = { .struct_size = sizeof params,
+                                 .backend = args->backend,
+                                 .device = args->device,
+                                 .threads = args->threads,
+                                 .log = cli_log_line,
+                                 .log_user = log,
+                                 .background_start = 1,
+                                 .tuning = args->tuning };
+    return context_exit(gf_context_create(&params, out));
+}
+
+cli_exit setup_context_end(gf_context *context) { return context_exit(gf_context_wait(context)); }
+
+cli_exit setup_context(const cli_args *args, cli_log *log, gf_context **out)
+{
+    cli_exit code = setup_context_begin(args, log, out);
+    if (!code) code = setup_context_end(*out);
+    if (code) gf_context_destroy(out);
+    return code;
 }
 
 cli_exit setup_plan_exit(gf_status status)

@@ -18,7 +18,10 @@ gf_backend setup_impl_backend(const gf_graph *graph, const char *name, cli_neare
 /* Check that --impl names an implementation of a stage, and one that this machine can run. */
 cli_exit setup_check_impl(const cli_args *args, const gf_graph *graph);
 
-/* Create the context. log must outlive it. */
+/* Create the context; begin leaves the start of CUDA running, which end waits for. log must outlive
+ * the context. */
+cli_exit setup_context_begin(const cli_args *args, cli_log *log, gf_context **out);
+cli_exit setup_context_end(gf_context *context);
 cli_exit setup_context(const cli_args *args, cli_log *log, gf_context **out);
 
 /* The exit code of a plan that could not be made. */

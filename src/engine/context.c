@@ -79,12 +79,11 @@ static gf_status open_device(gf_context *c)
     return c->device ? GF_OK : start_device(c);
 }
 
-/* In the background only what should succeed: other reasons are told at once. */
+/* Without a driver there is nothing to wait for: that is told at once. */
 static gf_status begin_cuda(gf_context *c)
 {
     gfi_device *device;
-    const char *why;
-    if (c->params.background_start && gfi_device_possible(c->params.device, &why)) {
+    if (c->params.background_start && gfi_driver_present()) {
         c->starting = !pthread_create(&c->starter, NULL, start_on_thread, c);
         if (c->starting) return GF_OK;
     }
@@ -143,6 +142,15 @@ void gf_context_destroy(gf_context **context)
     gfi_tuning_destroy(&c->tuning);
     gfi_free(c);
     *context = NULL;
+}
+
+gf_status gf_context_wait(gf_context *context)
+{
+    if (!context) return gfi_fail(GF_ERROR_INVALID, "context wait: NULL");
+    pthread_mutex_lock(&context->lock);
+    const gf_status status = join_starter(context);
+    pthread_mutex_unlock(&context->lock);
+    return status;
 }
 
 static gf_status open_queue(gf_context *c)

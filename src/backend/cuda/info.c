@@ -91,6 +91,12 @@ bool gfi_device_possible(int ordinal, const char **why)
     return false;
 }
 
+bool gfi_driver_present(void)
+{
+    int version = 0;
+    return cudaDriverGetVersion(&version) == cudaSuccess && version > 0;
+}
+
 void gf_cuda_get_info(gf_cuda_info *out)
 {
     memset(out, 0, sizeof *out);

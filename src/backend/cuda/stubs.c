@@ -32,6 +32,7 @@ gf_status gf_cuda_get_device(int ordinal, gf_device_info *out)
 }
 
 bool gfi_device_possible(int ordinal, const char **why) { return impossible(why); }
+bool gfi_driver_present(void) { return false; }
 bool gfi_fft_possible(const char **why) { return impossible(why); }
 
 gf_status gfi_device_open(int ordinal, gfi_device **out)
