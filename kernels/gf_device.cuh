@@ -54,6 +54,13 @@ GF_DEVICE float gf_rsqrt(float v)
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
     return r;
 }
+/* sqrt(v) with an error of a few units in the last place; v is 0 or a normal number. */
+GF_DEVICE float gf_sqrt(float v)
+{
+    float r;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+    return r;
+}
 GF_DEVICE int gf_popc(unsigned v) { return __popc(v); }
 GF_DEVICE int gf_clz(unsigned v) { return __clz(static_cast<int>(v)); }
 
@@ -66,6 +73,13 @@ GF_DEVICE unsigned gf_pick_bytes(unsigned a, unsigned b, unsigned which)
 GF_DEVICE unsigned gf_shift_words(unsigned a, unsigned b, unsigned shift)
 {
     return __funnelshift_r(a, b, shift);
+}
+/* sum plus the products of four bytes without sign and four with. */
+GF_DEVICE unsigned gf_dot_bytes(unsigned bytes, unsigned with_sign, unsigned sum)
+{
+    unsigned r;
+    asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(bytes), "r"(with_sign), "r"(sum));
+    return r;
 }
 GF_DEVICE unsigned gf_clamp_halves(unsigned v, unsigned top)
 {

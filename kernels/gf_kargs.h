@@ -107,22 +107,31 @@ typedef struct gf_direct_args {
 GF_SAME_SIZE(gf_direct_args, 120 + 4 * (GF_DIRECT_TAPS + 3));
 
 /* The streaming kernels. Thread t owns the source's columns from t * GF_STREAM_COLUMNS on. */
-enum { GF_STREAM_LONGEST = 15 };
+enum { GF_STREAM_LONGEST = 15, GF_STREAM_WHOLE_LONGEST = 7, GF_STREAM_WHOLE_WORDS = 2 };
 typedef struct gf_stream_args {
     gf_kimage src, dst;
     gf_kcombine combine;
     int ax, ay, border;
     float border_value;
-    int rows;        /* output rows of a block */
-    int edge_blocks; /* blocks of each row of blocks that make columns one by one, the first ones */
-    int left, right; /* they make the output columns before `left` and from `right` on, */
-    int first, last; /* and the threads first … last-1 of the others what is between */
-    int tame;        /* MAGNITUDE: squares of the sums neither overflow nor vanish */
+    int rows, lead;  /* output rows of a block, of which the first blocks lack `lead` */
+    int edge_layers; /* first rows of blocks, which make columns one by one, */
+    int edge_rows;   /* so many of their pixels a thread: */
+    int left, right; /* the output columns before `left` and from `right` on */
+    int first, last; /* the threads first … last-1 of the other blocks make what is between */
+    int plain;       /* the result has the source's type and no point filters follow; MAGNITUDE of
+                      * integers: squares stay normal */
+    int folds;       /* the first of all threads and the last one fold the border themselves, */
+    unsigned fold_left, fold_right; /* WHOLE: as gf_pick_bytes' `which` of pixels and the value */
+    unsigned border_byte; /* WHOLE: border_value, */
+    unsigned bytes[GF_STREAM_WHOLE_LONGEST][GF_STREAM_WHOLE_WORDS]; /* taps of the terms' rows or of
+                                                                     * all rows, */
+    unsigned bias[2];     /* added to the rows' sums of a term, */
+    float start[2];       /* and taken off again here, with the column's taps */
     int unused;
     float full[GF_STREAM_LONGEST * GF_STREAM_LONGEST + 3];    /* K rows of K, no terms */
     float row[2][GF_STREAM_LONGEST + 1], col[2][GF_STREAM_LONGEST + 1]; /* of the terms */
 } gf_stream_args;
-GF_SAME_SIZE(gf_stream_args, 208 + 912 + 256);
+GF_SAME_SIZE(gf_stream_args, 304 + 912 + 256);
 
 /* The fused separable kernel. */
 enum { GF_SEP_TAPS = 512 };

@@ -169,6 +169,15 @@ GF_DEVICE void gf_store_up_to4(const gf_kimage &dst, bool aligned, int x, int y,
     if (x + 3 < dst.width) gf_store(dst, x + 3, y, v.w);
 }
 
+/* Square root of a normal number, 0, infinity or NaN: an estimate and one step of Newton's, which
+ * gives the roots of squares exactly. */
+GF_DEVICE float gf_root(float square)
+{
+    const float inverse = gf_rsqrt(fmaxf(square, 1.17549435e-38f)), root = square * inverse;
+    const float better = fmaf(fmaf(-root, root, square), 0.5f * inverse, root);
+    return gf_not_finite(square) ? square : better;
+}
+
 /* sqrt(a^2 + b^2) that neither overflows nor loses small values on the way: scaled by a power of
  * two, so that it stays exact where one of them is 0. */
 GF_DEVICE float gf_magnitude(float a, float b)
@@ -181,7 +190,7 @@ GF_DEVICE float gf_magnitude(float a, float b)
         down = 1.2676506e30f, up = 7.8886091e-31f;
     a *= down;
     b *= down;
-    return sqrtf(fmaf(a, a, b * b)) * up;
+    return gf_root(fmaf(a, a, b * b)) * up;
 }
 
 /* Values of gfi_combine. */

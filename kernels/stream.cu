@@ -2,11 +2,22 @@
  * columns and walks down them, with the unfinished sums of K output rows in registers. Rows are
  * read ahead, the columns beside the thread's own again by it, which the L1 cache answers.
  *
- * Threads whose window reaches over the image's left or right end would hold up their whole warp;
- * the columns there are made by blocks of their own, one column a thread. Both make a pixel by the
- * same operations in the same order. */
+ * Integer pixels become floats without a conversion: a pattern of bits below 2^24, read as a float,
+ * is that number times 2^-149. Taps and scale make up for the factor.
+ *
+ * Whole taps are taken four an instruction where pixels are bytes (WHOLE); rows' sums go on as
+ * floats likewise, negative taps are no harm, as a bias keeps the sums positive and the columns'
+ * sums begin at what takes it off again. All of that is exact.
+ *
+ * The first and the last thread of a row of pixels fold the border into their margins where whole
+ * threads share the columns out; other columns there are made by blocks of their own, one column a
+ * thread. All make a pixel by the same operations in the same order, or by exact ones. */
 #include "kernels/gf_tile.cuh"
 #include "kernels/stream.variants.h"
+
+/* What is known of the taps. MIRRORED: the rows of a full window above the middle are those below.
+ */
+enum gf_stream_form { GF_STREAM_ANY, GF_STREAM_WHOLE, GF_STREAM_MIRRORED };
 
 /* ---- sums ----------------------------------------------------------------------------------- */
 
@@ -32,35 +43,121 @@ GF_DEVICE void gf_stream_step_full(const float *taps, const float (&v)[N + K - 1
     }
 }
 
-/* The same for a separable term. */
-template <int K, int N>
-GF_DEVICE void gf_stream_step_term(const float *row, const float *col, const float (&v)[N + K - 1],
-                                   float (&acc)[K][N])
+/* A row of taps by a row of pixels. */
+template <int K> GF_DEVICE float gf_stream_across_one(const float *row, const float *v)
 {
-    float across[N];
+    float sum = 0.0f;
+#pragma unroll
+    for (int i = 0; i < K; i++) sum = fmaf(row[i], v[i], sum);
+    return sum;
+}
+
+/* The same where the rows of taps above the middle are those below it: each is summed once. */
+template <int K, int N>
+GF_DEVICE void gf_stream_step_mirrored(const float *taps, const float (&v)[N + K - 1],
+                                       float (&acc)[K][N])
+{
 #pragma unroll
     for (int c = 0; c < N; c++) {
-        across[c] = 0.0f;
+        float across[K / 2 + 1];
 #pragma unroll
-        for (int i = 0; i < K; i++) across[c] = fmaf(row[i], v[c + i], across[c]);
+        for (int j = 0; j <= K / 2; j++) across[j] = gf_stream_across_one<K>(taps + j * K, v + c);
+#pragma unroll
+        for (int j = K - 1; j > 0; j--)
+            acc[j][c] = acc[j - 1][c] + across[j <= K / 2 ? j : K - 1 - j];
+        acc[0][c] = across[0];
     }
+}
+
+/* The row's sums of a separable term. */
+template <int K, int N>
+GF_DEVICE void gf_stream_across(const float *row, const float (&v)[N + K - 1], float (&across)[N])
+{
+#pragma unroll
+    for (int c = 0; c < N; c++) {
+        across[c] = gf_stream_across_one<K>(row, v + c);
+    }
+}
+
+/* N neighbouring windows' worth of bytes. */
+template <int K, int N> struct gf_stream_window_bytes {
+    enum { GROUPS = (K + 3) / 4, WORDS = N - 1 + 4 * GROUPS };
+    unsigned at[WORDS]; /* the four bytes from each on */
+
+    /* words[0] begins `margin` bytes before the first column. */
+    GF_DEVICE gf_stream_window_bytes(const unsigned *words, int margin, int n_words)
+    {
+#pragma unroll
+        for (int i = 0; i < WORDS; i++) {
+            const int byte = margin - K / 2 + i, word = byte / 4;
+            at[i] = gf_shift_words(word < n_words ? words[word] : 0u,
+                                   word + 1 < n_words ? words[word + 1] : 0u, byte % 4 * 8);
+        }
+    }
+
+    /* sum plus a row of taps by the bytes of column c's window. */
+    GF_DEVICE unsigned dot(int c, const unsigned *taps, unsigned sum) const
+    {
+#pragma unroll
+        for (int i = 0; i < GROUPS; i++) sum = gf_dot_bytes(at[c + 4 * i], taps[i], sum);
+        return sum;
+    }
+};
+
+template <int K, int N>
+GF_DEVICE void gf_stream_step_term(const float *col, float start, const float (&across)[N],
+                                   float (&acc)[K][N])
+{
 #pragma unroll
     for (int j = K - 1; j >= 0; j--)
 #pragma unroll
         for (int c = 0; c < N; c++)
-            acc[j][c] = fmaf(col[j], across[c], j > 0 ? acc[j - (j > 0)][c] : 0.0f);
+            acc[j][c] = fmaf(col[j], across[c], j > 0 ? acc[j - (j > 0)][c] : start);
 }
 
-/* Square root of a number that is 0 or neither huge nor tiny: an estimate and one step of Newton's,
- * which gives the roots of squares exactly. */
-GF_DEVICE float gf_stream_root(float square)
+/* What sums of whole taps begin with: as a float it leaves them in the low bits. */
+#define GF_STREAM_ZERO 12582912.0f
+
+/* gf_stream_step_full of whole taps: the sums' bits are GF_STREAM_ZERO's plus the sums. */
+template <int K, int N>
+GF_DEVICE void gf_stream_step_full(const unsigned (*taps)[GF_STREAM_WHOLE_WORDS],
+                                   const gf_stream_window_bytes<K, N> &bytes, float (&acc)[K][N])
 {
-    const float inverse = gf_rsqrt(fmaxf(square, 1.17549435e-38f)), root = square * inverse;
-    return fmaf(fmaf(-root, root, square), 0.5f * inverse, root);
+#pragma unroll
+    for (int j = K - 1; j >= 0; j--)
+#pragma unroll
+        for (int c = 0; c < N; c++) {
+            const float before = j > 0 ? acc[j - (j > 0)][c] : GF_STREAM_ZERO;
+            acc[j][c] = gf_bits_float(bytes.dot(c, taps[j], gf_float_bits(before)));
+        }
+}
+
+/* gf_magnitude of each pair. ROUNDED: good enough for integers, of sums whose squares stay normal.
+ */
+template <bool ROUNDED, int N>
+GF_DEVICE void gf_stream_magnitude(const float (&first)[N], const float (&second)[N],
+                                   float (&out)[N])
+{
+    bool tame = true; /* as nearly always: there is nothing to scale */
+#pragma unroll
+    for (int c = 0; c < N; c++) {
+        out[c] = fmaf(first[c], first[c], second[c] * second[c]);
+        tame = tame && out[c] > 0x1p-80f && out[c] < 0x1p80f;
+    }
+    if (ROUNDED) {
+#pragma unroll
+        for (int c = 0; c < N; c++) out[c] = gf_sqrt(out[c]);
+    } else if (tame) {
+#pragma unroll
+        for (int c = 0; c < N; c++) out[c] = gf_root(out[c]);
+    } else {
+#pragma unroll
+        for (int c = 0; c < N; c++) out[c] = gf_magnitude(first[c], second[c]);
+    }
 }
 
 /* The sums of a window: K rows of N columns for each term. */
-template <int K, int TERMS, int N> struct gf_stream_sums {
+template <int K, int TERMS, int FORM, int N> struct gf_stream_sums {
     float acc[TERMS > 1 ? 2 : 1][K][N];
 
     GF_DEVICE void clear()
@@ -72,26 +169,65 @@ template <int K, int TERMS, int N> struct gf_stream_sums {
 
     GF_DEVICE void step(const gf_stream_args &a, const float (&v)[N + K - 1])
     {
-        if (TERMS == 0) gf_stream_step_full<K, N>(a.full, v, acc[0]);
-        if (TERMS >= 1) gf_stream_step_term<K, N>(a.row[0], a.col[0], v, acc[0]);
-        if (TERMS >= 2) gf_stream_step_term<K, N>(a.row[1], a.col[1], v, acc[TERMS > 1]);
+        if (TERMS == 0 && FORM == GF_STREAM_MIRRORED)
+            gf_stream_step_mirrored<K, N>(a.full, v, acc[0]);
+        else if (TERMS == 0)
+            gf_stream_step_full<K, N>(a.full, v, acc[0]);
+#pragma unroll
+        for (int t = 0; t < TERMS; t++) {
+            float across[N];
+            gf_stream_across<K, N>(a.row[t], v, across);
+            gf_stream_step_term<K, N>(a.col[t], 0.0f, across, acc[t]);
+        }
     }
 
-    /* The pixels of the row that is complete. */
-    GF_DEVICE void finish(const gf_stream_args &a, float (&out)[N]) const
+    GF_DEVICE void step(const gf_stream_args &a, const gf_stream_window_bytes<K, N> &bytes)
     {
-        const float(&first)[N] = acc[0][K - 1], (&second)[N] = acc[TERMS > 1][K - 1];
-        const bool magnitude = TERMS > 1 && a.combine.combine == GF_C_MAGNITUDE;
-        if (magnitude && a.tame) {
+        if (TERMS == 0) gf_stream_step_full<K, N>(a.bytes, bytes, acc[0]);
+#pragma unroll
+        for (int t = 0; t < TERMS; t++) {
+            float across[N];
 #pragma unroll
             for (int c = 0; c < N; c++)
-                out[c] = gf_stream_root(fmaf(first[c], first[c], second[c] * second[c]));
-        } else if (magnitude) {
+                across[c] = gf_bits_float(bytes.dot(c, a.bytes[t], a.bias[t]));
+            gf_stream_step_term<K, N>(a.col[t], a.start[t], across, acc[t]);
+        }
+    }
+
+    /* The sum of a term's window in the row that is complete. */
+    GF_DEVICE float sum(int term, int c) const
+    {
+        const float v = acc[term][K - 1][c];
+        return TERMS == 0 && FORM == GF_STREAM_WHOLE ? v - GF_STREAM_ZERO : v;
+    }
+
+    /* The pixels of the row that is complete, with the point filters that follow. */
+    GF_DEVICE void finish(const gf_stream_args &a, float (&out)[N]) const
+    {
+        gf_kcombine how = a.combine; /* its `combine` is known below: no branch for each pixel */
+        if (TERMS > 1 && how.combine == GF_C_MAGNITUDE) {
+            how.combine = GF_C_MAGNITUDE;
 #pragma unroll
-            for (int c = 0; c < N; c++) out[c] = gf_magnitude(first[c], second[c]);
+            for (int c = 0; c < N; c++)
+                out[c] = gf_combine(how, sum(0, c), sum(TERMS > 1, c), 0.0f);
+        } else {
+            how.combine = GF_C_SUM;
+#pragma unroll
+            for (int c = 0; c < N; c++)
+                out[c] = gf_combine(how, sum(0, c), TERMS > 1 ? sum(1, c) : 0.0f, 0.0f);
+        }
+        gf_points(a.combine.points, out);
+    }
+
+    /* The same where nothing but scale and offset comes after; ROUNDED: to integers. */
+    template <bool ROUNDED>
+    GF_DEVICE void finish_plain(const gf_stream_args &a, float (&out)[N]) const
+    {
+        if (TERMS > 1 && a.combine.combine == GF_C_MAGNITUDE) {
+            gf_stream_magnitude<ROUNDED, N>(acc[0][K - 1], acc[TERMS > 1][K - 1], out);
         } else {
 #pragma unroll
-            for (int c = 0; c < N; c++) out[c] = TERMS > 1 ? first[c] + second[c] : first[c];
+            for (int c = 0; c < N; c++) out[c] = TERMS > 1 ? sum(0, c) + sum(1, c) : sum(0, c);
         }
 #pragma unroll
         for (int c = 0; c < N; c++) out[c] = fmaf(a.combine.scale, out[c], a.combine.offset);
@@ -117,21 +253,63 @@ template <int WORDS, int MOST> GF_DEVICE void gf_stream_read(const char *from, u
     }
 }
 
-/* Pixel i of a row of words. Integers become floats by way of 2^23 + i, which has them in its low
- * bits, at twice the speed of a conversion. */
-template <class T> GF_DEVICE float gf_stream_pixel(const unsigned *words, int i);
-template <> GF_DEVICE float gf_stream_pixel<unsigned char>(const unsigned *words, int i)
+/* Pixels as floats, times GF_STREAM_UNIT of their type: alone, and pixel i of a row of words. */
+template <class T> struct gf_stream_pixel;
+template <> struct gf_stream_pixel<unsigned char> {
+    static GF_DEVICE float alone(unsigned char v) { return gf_bits_float(v * 0x10000u); }
+    static GF_DEVICE float of(const unsigned *words, int i)
+    {
+        return gf_bits_float(gf_pick_bytes(words[i / 4], 0u, 0x4044u | (i & 3) << 8));
+    }
+};
+template <> struct gf_stream_pixel<unsigned short> {
+    static GF_DEVICE float alone(unsigned short v) { return gf_bits_float(v * 0x100u); }
+    static GF_DEVICE float of(const unsigned *words, int i)
+    {
+        return gf_bits_float(gf_pick_bytes(words[i / 2], 0u, i & 1 ? 0x4324u : 0x4104u));
+    }
+};
+template <> struct gf_stream_pixel<float> {
+    static GF_DEVICE float alone(float v) { return v; }
+    static GF_DEVICE float of(const unsigned *words, int i) { return gf_bits_float(words[i]); }
+};
+
+/* Whether a thread's columns are the image's first, or last, and what is beside them is for it to
+ * fold. */
+struct gf_stream_place {
+    bool left, right;
+};
+
+/* Put the border into pixels: into all when the row is outside, else into margins outside. */
+template <int K, int N>
+GF_DEVICE void gf_stream_fold(const gf_stream_args &a, const gf_stream_place &place, bool outside,
+                              float (&v)[N + K - 1])
 {
-    return gf_bits_float(gf_pick_bytes(words[i / 4], 0x4b000000u, 0x7440u | (i & 3))) - 8388608.0f;
+    enum { FIRST = K / 2, LAST = FIRST + N - 1, MOST = N - 1 };
+    const bool fixed = a.border == GF_B_CONSTANT, edge = a.border == GF_B_REPLICATE;
+    const bool again = a.border == GF_B_REFLECT;
+#pragma unroll
+    for (int i = 1; i <= K / 2; i++) {
+        const int mirrored = i < MOST ? i : MOST;
+        const float left = edge ? v[FIRST] : again ? v[FIRST + i - 1] : v[FIRST + mirrored];
+        const float right = edge ? v[LAST] : again ? v[LAST - i + 1] : v[LAST - mirrored];
+        if (place.left) v[FIRST - i] = fixed ? a.border_value : left;
+        if (place.right) v[LAST + i] = fixed ? a.border_value : right;
+    }
+#pragma unroll
+    for (int i = 0; i < N + K - 1; i++) v[i] = outside ? a.border_value : v[i];
 }
-template <> GF_DEVICE float gf_stream_pixel<unsigned short>(const unsigned *words, int i)
+
+/* The same of bytes in words, of which the first and the last are the margins. */
+template <int WORDS>
+GF_DEVICE void gf_stream_fold_bytes(const gf_stream_args &a, const gf_stream_place &place,
+                                    bool outside, unsigned (&words)[WORDS])
 {
-    return gf_bits_float(gf_pick_bytes(words[i / 2], 0x4b000000u, i & 1 ? 0x7432u : 0x7410u)) -
-           8388608.0f;
-}
-template <> GF_DEVICE float gf_stream_pixel<float>(const unsigned *words, int i)
-{
-    return gf_bits_float(words[i]);
+    const unsigned value = a.border_byte * 0x01010101u;
+    if (place.left) words[0] = gf_pick_bytes(words[1], value, a.fold_left);
+    if (place.right) words[WORDS - 1] = gf_pick_bytes(words[WORDS - 2], value, a.fold_right);
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) words[i] = outside ? value : words[i];
 }
 
 /* A row of a thread's pixels as it lies in memory: N columns and a margin on both sides. */
@@ -140,21 +318,39 @@ template <class T, int K, int N> struct gf_stream_row {
         MARGIN = GF_STREAM_MARGIN(K, sizeof(T)),
         SIDE = MARGIN * sizeof(T) / 4,
         MIDDLE = N * sizeof(T) / 4,
-        ALIGNED = MIDDLE < 4 ? MIDDLE : 4
+        ALIGNED = MIDDLE < 4 ? MIDDLE : 4,
+        WORDS = SIDE + MIDDLE + SIDE
     };
-    unsigned words[SIDE + MIDDLE + SIDE];
+    unsigned words[WORDS];
 
-    GF_DEVICE void read(const char *from)
+    /* LEFT, RIGHT: without what lies before or after the image's rows. */
+    GF_DEVICE void read(const char *from, bool left, bool right)
     {
-        gf_stream_read<SIDE, ALIGNED>(from - 4 * SIDE, words);
+        if (!left) gf_stream_read<SIDE, ALIGNED>(from - 4 * SIDE, words);
         gf_stream_read<MIDDLE, ALIGNED>(from, words + SIDE);
-        gf_stream_read<SIDE, ALIGNED>(from + 4 * MIDDLE, words + SIDE + MIDDLE);
+        if (!right) gf_stream_read<SIDE, ALIGNED>(from + 4 * MIDDLE, words + SIDE + MIDDLE);
     }
 
-    GF_DEVICE void pixels(float (&v)[N + K - 1]) const
+    /* Let it take part in the sums; where CAREFUL it may be a row of the border's value instead, or
+     * lack a margin. */
+    template <int TERMS, int FORM, bool CAREFUL>
+    GF_DEVICE void add(const gf_stream_args &a, const gf_stream_place &place, bool outside,
+                       gf_stream_sums<K, TERMS, FORM, N> &sums) const
     {
+        if constexpr (FORM == GF_STREAM_WHOLE) {
+            unsigned bytes[WORDS];
 #pragma unroll
-        for (int i = 0; i < N + K - 1; i++) v[i] = gf_stream_pixel<T>(words, MARGIN - K / 2 + i);
+            for (int i = 0; i < WORDS; i++) bytes[i] = words[i];
+            if (CAREFUL) gf_stream_fold_bytes<WORDS>(a, place, outside, bytes);
+            sums.step(a, gf_stream_window_bytes<K, N>(bytes, MARGIN, WORDS));
+        } else {
+            float v[N + K - 1];
+#pragma unroll
+            for (int i = 0; i < N + K - 1; i++)
+                v[i] = gf_stream_pixel<T>::of(words, MARGIN - K / 2 + i);
+            if (CAREFUL) gf_stream_fold<K, N>(a, place, outside, v);
+            sums.step(a, v);
+        }
     }
 };
 
@@ -170,62 +366,95 @@ template <int WORDS> GF_DEVICE void gf_stream_write(char *to, const unsigned *wo
     }
 }
 
-/* N neighbouring pixels; their address is a multiple of their size. */
-template <int N>
-GF_DEVICE void gf_stream_store(const gf_kimage &dst, int x, int y, const float (&v)[N])
+/* N neighbouring pixels of a row as words. */
+template <int N> GF_DEVICE void gf_stream_pack(unsigned char, const float (&v)[N], char *to)
+{
+    unsigned words[N / 4];
+#pragma unroll
+    for (int c = 0; c < N; c += 4) words[c / 4] = gf_pack_u8(v[c], v[c + 1], v[c + 2], v[c + 3]);
+    gf_stream_write<N / 4>(to, words);
+}
+template <int N> GF_DEVICE void gf_stream_pack(unsigned short, const float (&v)[N], char *to)
+{
+    unsigned words[N / 2];
+#pragma unroll
+    for (int c = 0; c < N; c += 2) words[c / 2] = gf_pack_u16(v[c], v[c + 1]);
+    gf_stream_write<N / 2>(to, words);
+}
+template <int N> GF_DEVICE void gf_stream_pack(float, const float (&v)[N], char *to)
 {
     unsigned words[N];
-    if (dst.pixel == GF_P_U8) {
 #pragma unroll
-        for (int c = 0; c < N; c += 4)
-            words[c / 4] = gf_pack_u8(v[c], v[c + 1], v[c + 2], v[c + 3]);
-        gf_stream_write<N / 4>(reinterpret_cast<char *>(gf_row<unsigned char>(dst, y) + x), words);
-    } else if (dst.pixel == GF_P_U16) {
-#pragma unroll
-        for (int c = 0; c < N; c += 2) words[c / 2] = gf_pack_u16(v[c], v[c + 1]);
-        gf_stream_write<N / 2>(reinterpret_cast<char *>(gf_row<unsigned short>(dst, y) + x), words);
-    } else {
-#pragma unroll
-        for (int c = 0; c < N; c++) words[c] = gf_float_bits(v[c]);
-        gf_stream_write<N>(reinterpret_cast<char *>(gf_row<float>(dst, y) + x), words);
-    }
+    for (int c = 0; c < N; c++) words[c] = gf_float_bits(v[c]);
+    gf_stream_write<N>(to, words);
 }
 
-/* Output rows y … y+rows-1 of the N columns that begin at column x of the source. INSIDE: all rows
- * that are read, whole steps of them, lie in the source. */
-template <class T, int K, int TERMS, int N, bool INSIDE>
-GF_DEVICE void gf_stream_columns(const gf_stream_args &a, int x, int y, int rows)
+/* Store N neighbouring pixels of a row; their address is a multiple of their size. */
+template <class T, bool PLAIN, int N>
+GF_DEVICE void gf_stream_store(const gf_kimage &dst, const float (&v)[N], char *to)
+{
+    if (PLAIN)
+        gf_stream_pack<N>(T(), v, to);
+    else if (dst.pixel == GF_P_U8)
+        gf_stream_pack<N>(static_cast<unsigned char>(0), v, to);
+    else if (dst.pixel == GF_P_U16)
+        gf_stream_pack<N>(static_cast<unsigned short>(0), v, to);
+    else
+        gf_stream_pack<N>(0.0f, v, to);
+}
+
+GF_DEVICE int gf_stream_bytes(const gf_kimage &im)
+{
+    return im.pixel == GF_P_U8 ? 1 : im.pixel == GF_P_U16 ? 2 : 4;
+}
+
+/* Output rows y … y+rows-1 of the N columns that begin at column x of the source. Not CAREFUL: all
+ * that is read, ahead too, lies between the source's first byte and its last, and no border is
+ * needed. PLAIN: as args.plain. */
+template <class T, int K, int TERMS, int FORM, int N, bool CAREFUL, bool PLAIN>
+GF_DEVICE void gf_stream_columns(const gf_stream_args &a, const gf_stream_place &place, int x,
+                                 int y, int rows)
 {
     enum { ROWS = GF_STREAM_ROWS(K) };
-    gf_stream_row<T, K, N> ahead[ROWS];
-    gf_stream_sums<K, TERMS, N> sums;
+    gf_stream_row<T, K, N> ahead[ROWS] = {};
+    gf_stream_sums<K, TERMS, FORM, N> sums;
     sums.clear();
-    const auto row = [&](int i) {
-        int at = y - a.ay + i;
-        /* Where the border's value applies, any row will do. */
-        if (!INSIDE) at = max(gf_border_index(at, a.src.height, a.border), 0);
-        return reinterpret_cast<const char *>(gf_row<const T>(a.src, at) + x);
+    const char *next = reinterpret_cast<const char *>(gf_row<const T>(a.src, y - a.ay) + x);
+    char *to = gf_row<char>(a.dst, y - (K - 1)) +
+               static_cast<long long>(x + a.ax - K / 2) * gf_stream_bytes(a.dst);
+    const auto read = [&](gf_stream_row<T, K, N> &row, int i) {
+        if (CAREFUL) { /* where the border's value applies, any row will do */
+            const int at = max(gf_border_index(y - a.ay + i, a.src.height, a.border), 0);
+            next = reinterpret_cast<const char *>(gf_row<const T>(a.src, at) + x);
+        }
+        row.read(next, CAREFUL && place.left, CAREFUL && place.right);
+        next += a.src.pitch;
     };
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) ahead[r].read(row(r));
+    for (int r = 0; r < ROWS; r++) read(ahead[r], r);
 #pragma unroll 1
     for (int first = 0; first < rows + K - 1; first += ROWS) {
-        const bool more = first + ROWS < rows + K - 1;
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
-            float v[N + K - 1], out[N];
-            ahead[r].pixels(v);
-            if (more) ahead[r].read(row(first + ROWS + r));
-            if (!INSIDE && gf_border_index(y - a.ay + first + r, a.src.height, a.border) < 0) {
-#pragma unroll
-                for (int i = 0; i < N + K - 1; i++) v[i] = a.border_value;
-            }
-            sums.step(a, v);
+            const gf_stream_row<T, K, N> row = ahead[r];
+            read(ahead[r], first + ROWS + r);
+            const bool outside =
+                CAREFUL && gf_border_index(y - a.ay + first + r, a.src.height, a.border) < 0;
+            row.template add<TERMS, FORM, CAREFUL>(a, place, outside, sums);
             const int done = first + r - (K - 1);
-            if (static_cast<unsigned>(done) >= static_cast<unsigned>(rows)) continue;
-            sums.finish(a, out);
-            gf_points(a.combine.points, out);
-            gf_stream_store(a.dst, x + a.ax - K / 2, y + done, out);
+            /* Of a step's rows all or none are complete but perhaps the last one. */
+            const bool complete = (K - 1) % ROWS == 0
+                                      ? first >= K - 1 && (r == 0 || done < rows)
+                                      : static_cast<unsigned>(done) < static_cast<unsigned>(rows);
+            if (complete) {
+                float out[N];
+                if (PLAIN)
+                    sums.template finish_plain<sizeof(T) < 4>(a, out);
+                else
+                    sums.finish(a, out);
+                gf_stream_store<T, PLAIN, N>(a.dst, out, to);
+            }
+            to += a.dst.pitch;
         }
     }
 }
@@ -233,73 +462,104 @@ GF_DEVICE void gf_stream_columns(const gf_stream_args &a, int x, int y, int rows
 /* ---- columns anywhere ----------------------------------------------------------------------- */
 
 /* Rows y … y+rows-1 of column x of the result. */
-template <class T, int K, int TERMS>
+template <class T, int K, int TERMS, int FORM>
 GF_DEVICE void gf_stream_edge(const gf_stream_args &a, int x, int y, int rows)
 {
     int from[K];
 #pragma unroll
     for (int i = 0; i < K; i++) from[i] = gf_border_index(x - a.ax + i, a.src.width, a.border);
-    gf_stream_sums<K, TERMS, 1> sums;
+    gf_stream_sums<K, TERMS, FORM, 1> sums;
     sums.clear();
 #pragma unroll 1
     for (int r = 0; r < rows + K - 1; r++) {
         const int row = gf_border_index(y - a.ay + r, a.src.height, a.border);
         const T *const pixels = gf_row<const T>(a.src, max(row, 0));
         float v[K], out[1];
+        unsigned words[(K + 3) / 4] = { 0 };
 #pragma unroll
-        for (int i = 0; i < K; i++)
-            v[i] = row < 0 || from[i] < 0 ? a.border_value : gf_get(pixels + from[i]);
-        sums.step(a, v);
+        for (int i = 0; i < K; i++) {
+            const bool outside = row < 0 || from[i] < 0;
+            const T pixel = gf_ldg(pixels + max(from[i], 0));
+            if (FORM == GF_STREAM_WHOLE)
+                words[i / 4] |= (outside ? a.border_byte : static_cast<unsigned>(pixel))
+                                << i % 4 * 8;
+            else
+                v[i] = outside ? a.border_value : gf_stream_pixel<T>::alone(pixel);
+        }
+        if constexpr (FORM == GF_STREAM_WHOLE)
+            sums.step(a, gf_stream_window_bytes<K, 1>(words, K / 2, (K + 3) / 4));
+        else
+            sums.step(a, v);
         if (r < K - 1) continue;
-        sums.finish(a, out);
-        gf_points(a.combine.points, out);
+        if (a.plain)
+            sums.template finish_plain<sizeof(T) < 4>(a, out);
+        else
+            sums.finish(a, out);
         gf_store(a.dst, x, y + r - (K - 1), out[0]);
     }
 }
 
-/* The warps of an edge block share its rows out; a lane has a column. */
-template <class T, int K, int TERMS>
-GF_DEVICE void gf_stream_edges(const gf_stream_args &a, int y, int rows)
+/* Each thread has a column's next GF_STREAM_EDGE_ROWS rows; neighbours have neighbouring columns.
+ */
+template <class T, int K, int TERMS, int FORM>
+GF_DEVICE void gf_stream_edges(const gf_stream_args &a)
 {
-    const int column = static_cast<int>(blockIdx.x * 32 + threadIdx.x % 32);
-    if (column >= a.left + a.dst.width - a.right) return;
-    const int warps = static_cast<int>(blockDim.x / 32), warp = static_cast<int>(threadIdx.x / 32);
-    const int each = (rows + warps - 1) / warps, before = warp * each;
-    if (before >= rows) return;
-    gf_stream_edge<T, K, TERMS>(a, column < a.left ? column : column - a.left + a.right, y + before,
-                                min(each, rows - before));
+    const unsigned columns = static_cast<unsigned>(a.left + a.dst.width - a.right);
+    const unsigned block = blockIdx.y * gridDim.x + blockIdx.x;
+    const unsigned item = block * blockDim.x + threadIdx.x;
+    const int column = static_cast<int>(item % columns);
+    const int y = static_cast<int>(item / columns) * a.edge_rows;
+    if (y >= a.dst.height) return;
+    gf_stream_edge<T, K, TERMS, FORM>(a, column < a.left ? column : column - a.left + a.right, y,
+                                      min(a.edge_rows, a.dst.height - y));
 }
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
-template <class T, int K, int TERMS> GF_DEVICE void gf_stream_block(const gf_stream_args &a)
+template <class T, int K, int TERMS, int FORM>
+GF_DEVICE void gf_stream_block(const gf_stream_args &a)
 {
-    enum { N = GF_STREAM_COLUMNS(K, sizeof(T)) };
-    const int y = static_cast<int>(blockIdx.y) * a.rows;
-    const int rows = min(a.rows, a.dst.height - y);
-    if (static_cast<int>(blockIdx.x) < a.edge_blocks) {
-        gf_stream_edges<T, K, TERMS>(a, y, rows);
+    enum { N = GF_STREAM_COLUMNS(K, TERMS, sizeof(T)), ROWS = GF_STREAM_ROWS(K), PLAIN = K <= 7 };
+    if (static_cast<int>(blockIdx.y) < a.edge_layers) {
+        gf_stream_edges<T, K, TERMS, FORM>(a);
         return;
     }
-    const int block = static_cast<int>(blockIdx.x) - a.edge_blocks;
-    const int group = block * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x);
+    const int group = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     if (group < a.first || group >= a.last) return;
-    enum { ROWS = GF_STREAM_ROWS(K) };
-    const int read = (rows + K - 1 + ROWS - 1) / ROWS * ROWS;
-    if (y >= a.ay && y - a.ay + read <= a.src.height)
-        gf_stream_columns<T, K, TERMS, N, true>(a, group * N, y, rows);
+    const gf_stream_place place = { a.folds && group == 0, a.folds && group == a.last - 1 };
+    const int begin = (static_cast<int>(blockIdx.y) - a.edge_layers) * a.rows - a.lead;
+    const int y = max(begin, 0), rows = min(begin + a.rows, a.dst.height) - y;
+    const int read = (rows + K - 1 + ROWS - 1) / ROWS * ROWS + ROWS;
+    /* All threads of a warp go the same way. */
+    const int warp = group - static_cast<int>(threadIdx.x % 32);
+    const bool careful = y < a.ay || y - a.ay + read > a.src.height ||
+                         (a.folds && (warp == 0 || warp + 32 >= a.last));
+    if (PLAIN && a.plain && careful)
+        gf_stream_columns<T, K, TERMS, FORM, N, true, PLAIN>(a, place, group * N, y, rows);
+    else if (PLAIN && a.plain)
+        gf_stream_columns<T, K, TERMS, FORM, N, false, PLAIN>(a, place, group * N, y, rows);
+    else if (careful)
+        gf_stream_columns<T, K, TERMS, FORM, N, true, false>(a, place, group * N, y, rows);
     else
-        gf_stream_columns<T, K, TERMS, N, false>(a, group * N, y, rows);
+        gf_stream_columns<T, K, TERMS, FORM, N, false, false>(a, place, group * N, y, rows);
 }
 
-#define GF_STREAM_KERNEL(pixel, T, K, TERMS)                                                       \
+#define GF_STREAM_KERNEL(prefix, T, K, TERMS, FORM)                                                \
     GF_KERNEL_BOUNDS(GF_STREAM_THREADS, GF_STREAM_BLOCKS(K, TERMS, sizeof(T)),                     \
-                     gf_stream_##pixel##_##K##_##TERMS, gf_stream_args, a)                         \
+                     gf_stream_##prefix##_##K##_##TERMS, gf_stream_args, a)                        \
     {                                                                                              \
-        gf_stream_block<T, K, TERMS>(a);                                                           \
+        gf_stream_block<T, K, TERMS, FORM>(a);                                                     \
     }
 #define GF_STREAM_KERNELS(K, TERMS)                                                                \
-    GF_STREAM_KERNEL(u8, unsigned char, K, TERMS)                                                  \
-    GF_STREAM_KERNEL(u16, unsigned short, K, TERMS)                                                \
-    GF_STREAM_KERNEL(f32, float, K, TERMS)
+    GF_STREAM_KERNEL(u8, unsigned char, K, TERMS, GF_STREAM_ANY)                                   \
+    GF_STREAM_KERNEL(u16, unsigned short, K, TERMS, GF_STREAM_ANY)                                 \
+    GF_STREAM_KERNEL(f32, float, K, TERMS, GF_STREAM_ANY)
+#define GF_STREAM_WHOLE_KERNELS(K, TERMS)                                                          \
+    GF_STREAM_KERNEL(u8_whole, unsigned char, K, TERMS, GF_STREAM_WHOLE)
+#define GF_STREAM_MIRRORED_KERNELS(K, TERMS)                                                       \
+    GF_STREAM_KERNEL(u8_mirrored, unsigned char, K, TERMS, GF_STREAM_MIRRORED)                     \
+    GF_STREAM_KERNEL(u16_mirrored, unsigned short, K, TERMS, GF_STREAM_MIRRORED)                   \
+    GF_STREAM_KERNEL(f32_mirrored, float, K, TERMS, GF_STREAM_MIRRORED)
 GF_STREAM_VARIANTS(GF_STREAM_KERNELS)
+GF_STREAM_WHOLE_VARIANTS(GF_STREAM_WHOLE_KERNELS)
+GF_STREAM_MIRRORED_VARIANTS(GF_STREAM_MIRRORED_KERNELS)

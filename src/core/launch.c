@@ -145,25 +145,43 @@ bool gfi_launch_has_stream(int k, int n_terms)
 #undef IS_SHAPE
 }
 
-bool gfi_launch_stream(const gfi_chip *chip, int k, int pixel_bytes, int width, int height,
-                       gfi_launch_config *out)
+bool gfi_launch_has_stream_mirrored(int k, int n_terms)
 {
-    const int strip = GF_STREAM_THREADS * GF_STREAM_COLUMNS(k, pixel_bytes);
-    const int strips = divide_up(width, strip);
-    *out = (gfi_launch_config){ .block = { GF_STREAM_THREADS, 1, 1 }, .strip = strip };
-    out->resident = resident_blocks(chip, gfi_tune_find(GFI_TUNE_STREAM, k), GF_STREAM_THREADS, 0);
-    out->rows = GF_STREAM_HEIGHT(k);
-    /* Small images: fewer rows a block, so that there is one for every place. */
-    const int64_t places = (int64_t)chip->multiprocessors * out->resident / strips;
-    if (places > divide_up(height, out->rows)) {
-        const int rows = round_up(divide_up(height, places), 2);
-        out->rows = rows > k - 1 ? rows : k - 1;
-    }
-    if (divide_up(height, out->rows) > MOST_BLOCKS_Y)
-        out->rows = round_up(divide_up(height, MOST_BLOCKS_Y), 2);
+#define IS_SHAPE(K, TERMS) || (k == (K) && n_terms == (TERMS))
+    return false GF_STREAM_MIRRORED_VARIANTS(IS_SHAPE);
+#undef IS_SHAPE
+}
+
+bool gfi_launch_has_stream_whole(int k, int n_terms)
+{
+#define IS_SHAPE(K, TERMS) || (k == (K) && n_terms == (TERMS))
+    return false GF_STREAM_WHOLE_VARIANTS(IS_SHAPE);
+#undef IS_SHAPE
+}
+
+bool gfi_launch_stream(const gfi_chip *chip, int k, int n_terms, int pixel_bytes, int width,
+                       int height, gfi_launch_config *out)
+{
+    const int strip = GF_STREAM_THREADS * GF_STREAM_COLUMNS(k, n_terms, pixel_bytes);
+    const int strips = divide_up(width, strip),
+              resident = GF_STREAM_BLOCKS(k, n_terms, pixel_bytes);
+    *out = (gfi_launch_config){ .block = { GF_STREAM_THREADS, 1, 1 },
+                                .strip = strip,
+                                .resident = resident };
+    /* Whole waves of blocks; of those as many as leave blocks of some height. */
+    const int64_t wave = (int64_t)chip->multiprocessors * resident;
+    const int64_t wanted =
+        (int64_t)strips * divide_up(height, GF_STREAM_HEIGHT(k, n_terms, pixel_bytes));
+    int64_t segments = (wanted > wave ? wanted / wave : 1) * wave / strips;
+    if (segments < 1) segments = 1;
+    if (segments > MOST_BLOCKS_Y / 2) segments = MOST_BLOCKS_Y / 2;
+    /* The first blocks have half the rows: those at the top and the bottom take longer for each. */
+    const int rows = round_up(divide_up(2 * (int64_t)height, 2 * segments - 1), 2);
+    out->rows = rows > k - 1 ? rows : k - 1;
+    out->lag = out->rows / 2;
     out->steps = (double)strip * (out->rows + k - 1);
     out->grid[0] = (unsigned)strips;
-    out->grid[1] = (unsigned)divide_up(height, out->rows);
+    out->grid[1] = (unsigned)divide_up((int64_t)height + out->lag, out->rows);
     out->grid[2] = 1;
     return true;
 }

@@ -40,11 +40,14 @@ bool gfi_launch_sep_k(const gfi_chip *chip, int k, int n_terms, int width, int h
 bool gfi_launch_sep(const gfi_chip *chip, int kw, int kh, int n_terms, int width, int height,
                     gfi_launch_config *out);
 
-/* Whether there are kernels gf_stream_PIXEL_K_TERMS; configure one for source pixels of so many
- * bytes. What depends on the images' addresses, grid[0] too, is completed by its caller. */
+/* Whether there are kernels gf_stream_PIXEL_K_TERMS, gf_stream_PIXEL_mirrored_K_TERMS and
+ * gf_stream_u8_whole_K_TERMS; configure one for source pixels of so many bytes. What depends on the
+ * images' addresses, the grid too, is completed by its caller. */
 bool gfi_launch_has_stream(int k, int n_terms);
-bool gfi_launch_stream(const gfi_chip *chip, int k, int pixel_bytes, int width, int height,
-                       gfi_launch_config *out);
+bool gfi_launch_has_stream_mirrored(int k, int n_terms);
+bool gfi_launch_has_stream_whole(int k, int n_terms);
+bool gfi_launch_stream(const gfi_chip *chip, int k, int n_terms, int pixel_bytes, int width,
+                       int height, gfi_launch_config *out);
 
 /* One thread a pixel; blocks take turns over tall images. */
 void gfi_launch_any(int width, int height, gfi_launch_config *out);

@@ -38,6 +38,9 @@ const char *const gfi_kernel_cases[] = {
     "kernel=3 -1 2;0 5 1",
     "kernel=1 0 2 0 3;0 4 0 5 0;6 0 7 0 8;0 9 0 1 0;2 0 3 0 4:scale=0.01:offset=3",
     "kernel=1;-2;1:offset=100",
+    "kernel=.3 -1.7 .01;.5 4.25 .2;-.1 .6 .77:scale=.3",
+    "kernel=1 2 3 4 3 2 1;0 -9 8 7 6 5 4;1 1 -127 1 1 1 1;9 8 7 127 5 4 3;2 2 2 2 -3 2 2;"
+    "5 4 3 2 1 0 -1;1 0 0 0 0 0 -1:scale=.02",
     "kernel=1 2 3;4 5 6;7 8 10:mode=full:scale=0.02",
     "kernel=1 2;3 5:mode=full",
     "kernel=1 2 3;4 5 6:anchor=0:anchor-x=2",

@@ -23,12 +23,220 @@ static int kernel_terms(const gfi_window *w)
     return w->full && !w->force_separable && gfi_launch_has_stream(w->kw, 0) ? 0 : -1;
 }
 
+/* ---- taps as the kernel takes them ---------------------------------------------------------- */
+
+static double largest(const double *taps, int n)
+{
+    double most = 0;
+    for (int i = 0; i < n; i++) most = fmax(most, fabs(taps[i]));
+    return most;
+}
+
+/* What all taps are whole multiples of, of at most MOST_WHOLE; 0 when there is no such number. */
+static double unit_of(const double *taps, int n)
+{
+    static const double MOST_WHOLE = 127, CLOSE = 1e-12;
+    const double most = largest(taps, n);
+    double unit = 0;
+    for (int i = 0; i < n; i++) { /* Euclid's */
+        double a = fabs(taps[i]);
+        while (a > most / (2 * MOST_WHOLE)) {
+            const double rest = unit > 0 ? fabs(remainder(unit, a)) : 0;
+            unit = a;
+            a = rest;
+        }
+        if (a > CLOSE * most) return 0;
+    }
+    return unit > 0 && most / unit < MOST_WHOLE + 0.5 ? unit : 0;
+}
+
+/* Whole taps: of all rows as `unit` times them, or of terms' rows with a bias that makes their sums
+ * positive. Columns' taps times `factor` are the kernel's; they are whole too where there is a
+ * bias. */
+typedef struct whole_taps {
+    double unit[GFI_MAX_TERMS], bias[GFI_MAX_TERMS], factor;
+} whole_taps;
+
+static const double WHITE = 255;
+
+/* Sum of the sizes of n taps in units. */
+static double sum_in(double unit, const double *taps, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += fabs(round(taps[i] / unit));
+    return sum;
+}
+
+static bool whole_full(const gfi_window *w, whole_taps *out)
+{
+    const int n = w->kw * w->kh;
+    out->unit[0] = unit_of(w->full, n);
+    return out->unit[0] > 0 && WHITE * sum_in(out->unit[0], w->full, n) < 0x1p22;
+}
+
+static bool whole_terms(const gfi_window *w, int terms, whole_taps *out)
+{
+    const int n = w->kw;
+    double col_unit[GFI_MAX_TERMS];
+    bool biased = false;
+    for (int t = 0; t < terms; t++) {
+        const double unit = out->unit[t] = unit_of(w->term[t].row, n);
+        if (unit == 0) return false;
+        for (int i = 0; i < n; i++)
+            out->bias[t] -= WHITE * fmin(round(w->term[t].row[i] / unit), 0);
+        biased = biased || out->bias[t] > 0;
+    }
+    out->factor = 1;
+    if (!biased) return true;
+    for (int t = 0; t < terms; t++) { /* to take the bias off is to be exact */
+        const double unit = out->unit[t];
+        col_unit[t] = unit_of(w->term[t].col, n);
+        if (col_unit[t] == 0) return false;
+        if (t == 0) out->factor = 1 / (unit * col_unit[t]);
+        if (!(fabs(out->factor * unit * col_unit[t] - 1) < 1e-12)) return false;
+        if (WHITE * sum_in(unit, w->term[t].row, n) * sum_in(col_unit[t], w->term[t].col, n) >=
+            0x1p22)
+            return false;
+    }
+    return true;
+}
+
+/* Whether there is a kernel that takes taps as whole numbers and pixels as bytes. */
+static bool find_whole(const gfi_request *request, whole_taps *out)
+{
+    const gfi_window *w = request->window;
+    const int terms = kernel_terms(w);
+    const double value = w->border_value;
+    *out = (whole_taps){ .factor = 1 };
+    if (request->in.pixel != GF_PIXEL_U8 || !gfi_launch_has_stream_whole(w->kw, terms))
+        return false;
+    if (w->border == GF_BORDER_CONSTANT && !(value >= 0 && value <= WHITE && value == floor(value)))
+        return false;
+    return terms == 0 ? whole_full(w, out) : whole_terms(w, terms, out);
+}
+
+/* Put n taps times factor * 2^lift into the arguments. */
+static void lift_taps(const double *taps, int n, double factor, int lift, float *out)
+{
+    for (int i = 0; i < n; i++) out[i] = (float)ldexp(taps[i] * factor, lift);
+}
+
+/* Taps so large that products with pixels of 2^unit are of a usual size. */
+static int lift_for(double most, int unit)
+{
+    enum { TOP = 120 };
+    return unit && most > 0 ? TOP - ilogb(most) : 0;
+}
+
+static void fill_float_taps(const gfi_window *w, int terms, int unit, gf_stream_args *args)
+{
+    const int n = w->kw;
+    double most = terms == 0 ? largest(w->full, n * n) : 0;
+    for (int t = 0; t < terms; t++) most = fmax(most, largest(w->term[t].row, n));
+    const int lift = lift_for(most, unit);
+    if (terms == 0) lift_taps(w->full, n * n, 1, lift, args->full);
+    for (int t = 0; t < terms; t++) {
+        lift_taps(w->term[t].row, n, 1, lift, args->row[t]);
+        lift_taps(w->term[t].col, n, 1, 0, args->col[t]);
+    }
+    args->combine.scale = (float)ldexp(w->scale, -unit - lift);
+    args->border_value = (float)ldexp(w->border_value, unit);
+}
+
+/* Put a row of taps in units into the bytes of words. */
+static void pack_taps(const double *row, int n, double unit, unsigned *words)
+{
+    for (int i = 0; i < n; i++)
+        words[i / 4] |= ((unsigned)(int)round(row[i] / unit) & 255u) << 8 * (i % 4);
+}
+
+static void fill_whole_terms(const gfi_window *w, int terms, const whole_taps *whole,
+                             gf_stream_args *args)
+{
+    const int n = w->kw;
+    double most = 0;
+    for (int t = 0; t < terms; t++)
+        most = fmax(most, largest(w->term[t].col, n) * whole->unit[t] * whole->factor);
+    const int lift = lift_for(most, GF_STREAM_UNIT_WHOLE);
+    for (int t = 0; t < terms; t++) {
+        double sum = 0;
+        pack_taps(w->term[t].row, n, whole->unit[t], args->bytes[t]);
+        lift_taps(w->term[t].col, n, whole->unit[t] * whole->factor, lift, args->col[t]);
+        for (int i = 0; i < n; i++) sum += (double)args->col[t][i];
+        args->bias[t] = (unsigned)whole->bias[t];
+        args->start[t] = (float)ldexp(-whole->bias[t] * sum, GF_STREAM_UNIT_WHOLE);
+    }
+    args->combine.scale = (float)(ldexp(w->scale, -GF_STREAM_UNIT_WHOLE - lift) / whole->factor);
+}
+
+static void fill_whole_full(const gfi_window *w, const whole_taps *whole, gf_stream_args *args)
+{
+    for (int j = 0; j < w->kh; j++)
+        pack_taps(w->full + j * w->kw, w->kw, whole->unit[0], args->bytes[j]);
+    args->combine.scale = (float)(w->scale * whole->unit[0]);
+}
+
+/* Whether the rows above the middle are those below, and there is a kernel that makes use of it. */
+static bool is_mirrored(const gfi_window *w, int terms)
+{
+    const size_t n = (size_t)w->kw;
+    if (terms != 0 || !gfi_launch_has_stream_mirrored(w->kw, terms)) return false;
+    for (size_t j = 0; j < n / 2; j++)
+        for (size_t i = 0; i < n; i++)
+            if ((float)w->full[j * n + i] != (float)w->full[(n - 1 - j) * n + i]) return false;
+    return true;
+}
+
+/* Complete the arguments' numbers; return what the kernel's name says of the taps. */
+static const char *fill_taps(const gfi_request *request, gf_stream_args *args)
+{
+    const gfi_window *w = request->window;
+    const int terms = kernel_terms(w);
+    whole_taps whole;
+    if (!find_whole(request, &whole)) {
+        fill_float_taps(w, terms, GF_STREAM_UNIT((int)gf_pixel_bytes(request->in.pixel)), args);
+        return is_mirrored(w, terms) ? "_mirrored" : "";
+    }
+    static const unsigned LEFT[] = { [GF_BORDER_CONSTANT] = 0x4444,
+                                     [GF_BORDER_REPLICATE] = 0x0000,
+                                     [GF_BORDER_REFLECT] = 0x0123,
+                                     [GF_BORDER_MIRROR] = 0x1233,
+                                     [GF_BORDER_WRAP] = 0 };
+    static const unsigned RIGHT[] = { [GF_BORDER_CONSTANT] = 0x4444,
+                                      [GF_BORDER_REPLICATE] = 0x3333,
+                                      [GF_BORDER_REFLECT] = 0x0123,
+                                      [GF_BORDER_MIRROR] = 0x3012,
+                                      [GF_BORDER_WRAP] = 0 };
+    args->fold_left = LEFT[w->border];
+    args->fold_right = RIGHT[w->border];
+    args->border_byte = w->border == GF_BORDER_CONSTANT ? (unsigned)w->border_value : 0;
+    if (terms == 0)
+        fill_whole_full(w, &whole, args);
+    else
+        fill_whole_terms(w, terms, &whole, args);
+    return "_whole";
+}
+
+/* ---- choosing ------------------------------------------------------------------------------- */
+
 static bool configure(const gfi_request *request, gfi_launch_config *config)
 {
     const gfi_window *w = request->window;
     const gfi_chip chip = gfi_window_chip(request);
     const int bytes = (int)gf_pixel_bytes(request->in.pixel);
-    return gfi_launch_stream(&chip, w->kw, bytes, request->in.width, request->out.height, config);
+    return gfi_launch_stream(&chip, w->kw, kernel_terms(w), bytes, request->in.width,
+                             request->out.height, config);
+}
+
+/* Whether the kernel's pixels can be the border's value, where the result would tell. */
+static bool border_representable(const gfi_request *request)
+{
+    const gfi_window *w = request->window;
+    const int unit = GF_STREAM_UNIT((int)gf_pixel_bytes(request->in.pixel));
+    const bool rounded = request->out.pixel != GF_PIXEL_F32 && request->n_fused == 0;
+    if (unit == 0 || w->border != GF_BORDER_CONSTANT || rounded) return true;
+    const double steps = ldexp(w->border_value, unit + 149);
+    return steps == rint(steps) || fabs(steps) > 0x1p24;
 }
 
 static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
@@ -41,7 +249,15 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
     if (terms < 0)
         return gfi_window_unusable(why, "no kernel is made for a window of %dx%d with %d terms",
                                    w->kw, w->kh, w->n_terms);
-    return gfi_window_countable(request, why);
+    if (!gfi_window_countable(request, why)) return false;
+    if (!border_representable(request))
+        return gfi_window_unusable(
+            why, "border value %g falls between the steps pixels are made of", w->border_value);
+    gf_stream_args args = { .rows = 0 };
+    fill_taps(request, &args);
+    if (!isfinite(args.combine.scale))
+        return gfi_window_unusable(why, "taps and scale are too large");
+    return true;
 }
 
 static double cost_ns(const gfi_request *request)
@@ -58,13 +274,13 @@ static double cost_ns(const gfi_request *request)
     return gfi_launch_ns(&chip, &config, row, taps, gfi_window_bytes(request));
 }
 
-/* Whether squares of sums of pixels neither overflow nor vanish: integer pixels, and taps that are
- * neither huge nor tiny. */
+/* Whether squares of sums of integer pixels neither overflow nor vanish: taps are neither huge nor
+ * tiny. */
 static bool is_tame(const gfi_request *request)
 {
     const gfi_window *w = request->window;
     static const double LEAST = 0x1p-10, MOST = 0x1p10;
-    if (request->in.pixel == GF_PIXEL_F32 || fabs(w->border_value) > 65535) return false;
+    if (fabs(w->border_value) > 65535) return false;
     for (int t = 0; t < w->n_terms; t++)
         for (int i = 0; i < w->kw; i++) {
             const double row = fabs(w->term[t].row[i]), col = fabs(w->term[t].col[i]);
@@ -74,22 +290,26 @@ static bool is_tame(const gfi_request *request)
     return true;
 }
 
-static void fill_args(const gfi_request *request, const gfi_launch_config *c, gf_stream_args *args)
+static bool is_plain(const gfi_request *request)
+{
+    if (request->in.pixel != request->out.pixel || request->n_fused > 0) return false;
+    return request->window->combine != GFI_COMBINE_MAGNITUDE || request->in.pixel == GF_PIXEL_F32 ||
+           is_tame(request);
+}
+
+/* Complete what does not depend on the images; return as fill_taps. */
+static const char *fill_args(const gfi_request *request, const gfi_launch_config *c,
+                             gf_stream_args *args)
 {
     const gfi_window *w = request->window;
-    const int terms = kernel_terms(w);
     *args = (gf_stream_args){ .combine = gfi_window_combine(request),
                               .ax = w->ax,
                               .ay = w->ay,
                               .border = (int)w->border,
-                              .border_value = (float)w->border_value,
                               .rows = c->rows,
-                              .tame = is_tame(request) };
-    if (terms == 0) gfi_window_taps(w->full, (size_t)w->kw * (size_t)w->kh, args->full);
-    for (int t = 0; t < terms; t++) {
-        gfi_window_taps(w->term[t].row, (size_t)w->kw, args->row[t]);
-        gfi_window_taps(w->term[t].col, (size_t)w->kh, args->col[t]);
-    }
+                              .lead = c->lag,
+                              .plain = is_plain(request) };
+    return fill_taps(request, args);
 }
 
 static void destroy(const gfi_request *request, void *state)
@@ -101,21 +321,24 @@ static void destroy(const gfi_request *request, void *state)
 static gf_status prepare(const gfi_request *request, void **state)
 {
     const gfi_window *w = request->window;
-    char name[32];
-    snprintf(name, sizeof name, "gf_stream_%s_%d_%d", gf_pixel_name(request->in.pixel), w->kw,
-             kernel_terms(w));
     *state = NULL;
     stream_state *s = gfi_alloc_zero(1, sizeof *s, "cuda-stream");
     if (!s) return GF_ERROR_NO_MEMORY;
-    gf_status status = configure(request, &s->config)
-                           ? gfi_kernel_find(gfi_queue_device(request->queue), name, &s->kernel)
-                           : gfi_fail(GF_ERROR_INTERNAL, "%s: no launch for a window of %dx%d",
-                                      name, w->kw, w->kh);
+    gf_status status =
+        configure(request, &s->config)
+            ? GF_OK
+            : gfi_fail(GF_ERROR_INTERNAL, "no launch for a window of %dx%d", w->kw, w->kh);
+    if (status == GF_OK) {
+        const char *form = fill_args(request, &s->config, &s->args);
+        char name[48];
+        snprintf(name, sizeof name, "gf_stream_%s%s_%d_%d", gf_pixel_name(request->in.pixel), form,
+                 w->kw, kernel_terms(w));
+        status = gfi_kernel_find(gfi_queue_device(request->queue), name, &s->kernel);
+    }
     if (status != GF_OK) {
         gfi_free(s);
         return status;
     }
-    fill_args(request, &s->config, &s->args);
     *state = s;
     return GF_OK;
 }
@@ -128,36 +351,62 @@ static bool groups_aligned(const gf_kimage *image, int columns)
     return (uintptr_t)image->data % largest == 0 && (size_t)image->pitch % largest == 0;
 }
 
-/* Share the output's columns out. Thread t has the N of the source from t * N on; those whose
- * pixels, margin included, lie in the source and in the result are made by such threads. */
-static void share_columns(const gf_stream_args *args, int k, int *first, int *last)
+/* Whether the threads, of n columns, can share all columns out and fold the border themselves. */
+static bool can_fold(const gf_stream_args *a, int k, int n)
 {
-    const int bytes = (int)gf_pixel_bytes((gf_pixel)args->src.pixel);
-    const int n = GF_STREAM_COLUMNS(k, bytes), margin = GF_STREAM_MARGIN(k, bytes);
-    const int shift = args->ax - k / 2; /* of the output's columns against the source's */
-    *first = *last = 0;
-    if (shift % n != 0 || !groups_aligned(&args->src, n) || !groups_aligned(&args->dst, n)) return;
-    const int from = margin > -shift ? margin : -shift;
-    const int in_src = args->src.width - margin, in_dst = args->dst.width - shift;
+    enum { LONGEST = 7 }; /* its margins fold into a thread's own columns */
+    return k <= LONGEST && a->border != GF_BORDER_WRAP && a->ax == k / 2 &&
+           a->src.width == a->dst.width && a->src.width % n == 0;
+}
+
+/* Share the output's columns out. Thread t has the n of the source from t * n on; those whose
+ * pixels, margin included, lie in the source and in the result are made by such threads. */
+static void share_columns(gf_stream_args *a, int k, int n)
+{
+    const int margin = GF_STREAM_MARGIN(k, (int)gf_pixel_bytes((gf_pixel)a->src.pixel));
+    const int shift = a->ax - k / 2; /* of the output's columns against the source's */
+    a->first = a->last = a->folds = 0;
+    a->left = a->right = a->dst.width;
+    if (shift % n != 0 || !groups_aligned(&a->src, n) || !groups_aligned(&a->dst, n)) return;
+    a->folds = can_fold(a, k, n);
+    const int from = a->folds ? 0 : margin > -shift ? margin : -shift;
+    const int in_src = a->folds ? a->src.width : a->src.width - margin;
+    const int in_dst = a->dst.width - shift;
     const int to = in_src < in_dst ? in_src : in_dst;
     if (to / n <= (from + n - 1) / n) return;
-    *first = (from + n - 1) / n;
-    *last = to / n;
+    a->first = (from + n - 1) / n;
+    a->last = to / n;
+    a->left = a->first * n + shift;
+    a->right = a->last * n + shift;
+}
+
+/* Rows of blocks that make so many columns one by one; neither they nor their threads may be too
+ * many to count. */
+static int share_edges(gf_stream_args *a, int64_t columns, int64_t blocks_across)
+{
+    static const int64_t MOST_ITEMS = 1 << 30, MOST_LAYERS = 16384;
+    const int64_t threads = GF_STREAM_THREADS * blocks_across;
+    int64_t items, layers;
+    for (;; a->edge_rows *= 2) {
+        items = columns * ((a->dst.height + a->edge_rows - 1) / a->edge_rows);
+        layers = (items + threads - 1) / threads;
+        if ((items <= MOST_ITEMS && layers <= MOST_LAYERS) || a->edge_rows >= a->dst.height) break;
+    }
+    return (int)layers;
 }
 
 /* Complete arguments and launch for the images at hand. */
 static void place(stream_state *s, int k)
 {
-    enum { LANES = 32 };
     gf_stream_args *a = &s->args;
-    const int n = GF_STREAM_COLUMNS(k, (int)gf_pixel_bytes((gf_pixel)a->src.pixel));
-    share_columns(a, k, &a->first, &a->last);
+    const int n = s->config.strip / GF_STREAM_THREADS;
+    share_columns(a, k, n);
     const bool any = a->first < a->last;
-    a->left = any ? a->first * n + a->ax - k / 2 : a->dst.width;
-    a->right = any ? a->last * n + a->ax - k / 2 : a->dst.width;
-    a->edge_blocks = (a->left + a->dst.width - a->right + LANES - 1) / LANES;
-    s->config.grid[0] =
-        (unsigned)(a->edge_blocks + (a->last + GF_STREAM_THREADS - 1) / GF_STREAM_THREADS);
+    if (any) s->config.grid[0] = (unsigned)((a->last + GF_STREAM_THREADS - 1) / GF_STREAM_THREADS);
+    a->edge_rows = GF_STREAM_EDGE_ROWS(k);
+    a->edge_layers = share_edges(a, a->left + a->dst.width - a->right, s->config.grid[0]);
+    s->config.grid[1] = (unsigned)a->edge_layers;
+    if (any) s->config.grid[1] += (unsigned)((a->dst.height + a->lead + a->rows - 1) / a->rows);
 }
 
 static gf_status run(const gfi_request *request, void *state, const gf_view *src,

@@ -185,6 +185,7 @@ inline float gf_bits_float(unsigned bits)
     return v;
 }
 inline float gf_rsqrt(float v) { return 1.0f / sqrtf(v); }
+inline float gf_sqrt(float v) { return sqrtf(v); }
 inline int gf_popc(unsigned v) { return __builtin_popcount(v); }
 inline int gf_clz(unsigned v) { return v ? __builtin_clz(v) : 32; }
 

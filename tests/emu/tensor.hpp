@@ -54,6 +54,12 @@ inline unsigned gf_shift_words(unsigned a, unsigned b, unsigned shift)
 {
     return static_cast<unsigned>((static_cast<uint64_t>(b) << 32 | a) >> (shift & 31));
 }
+inline unsigned gf_dot_bytes(unsigned bytes, unsigned with_sign, unsigned sum)
+{
+    for (int i = 0; i < 32; i += 8)
+        sum += (bytes >> i & 255u) * static_cast<unsigned>(static_cast<int8_t>(with_sign >> i));
+    return sum;
+}
 inline unsigned gf_clamp_halves(unsigned v, unsigned top)
 {
     unsigned result = 0;

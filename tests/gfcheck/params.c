@@ -64,12 +64,13 @@ static void append_number(char text[GFC_TEXT], const char *name, double value)
     append(text, name, number);
 }
 
-/* A kernel: whole numbers, any numbers, or an outer product; seldom a wide one. */
+/* A kernel: whole numbers, any numbers, or an outer product; seldom a wide one, often a square. */
 static void append_kernel(char text[GFC_TEXT], const char *name, uint64_t *random)
 {
     int wide = gfc_below(random, 8) == 0, kind = gfc_below(random, 3);
     int kw = 1 + gfc_below(random, wide ? 23 : 6), kh = 1 + gfc_below(random, wide ? 3 : 6);
     int row[23], col[6];
+    if (!wide && gfc_below(random, 3) == 0) kh = kw;
     for (int i = 0; i < kw; i++) row[i] = gfc_below(random, 9) - 4;
     for (int j = 0; j < kh; j++) col[j] = gfc_below(random, 9) - 4;
     size_t used = strlen(text);
