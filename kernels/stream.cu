@@ -15,10 +15,6 @@
 #include "kernels/gf_tile.cuh"
 #include "kernels/stream.variants.h"
 
-/* What is known of the taps. MIRRORED: the rows of a full window above the middle are those below.
- */
-enum gf_stream_form { GF_STREAM_ANY, GF_STREAM_WHOLE, GF_STREAM_MIRRORED };
-
 /* ---- sums ----------------------------------------------------------------------------------- */
 
 /* Let a source row take part in the K output rows it belongs to; v[0] is the first pixel of the
@@ -411,11 +407,10 @@ GF_DEVICE int gf_stream_bytes(const gf_kimage &im)
 /* Output rows y … y+rows-1 of the N columns that begin at column x of the source. Not CAREFUL: all
  * that is read, ahead too, lies between the source's first byte and its last, and no border is
  * needed. PLAIN: as args.plain. */
-template <class T, int K, int TERMS, int FORM, int N, bool CAREFUL, bool PLAIN>
+template <class T, int K, int TERMS, int FORM, int N, int ROWS, bool CAREFUL, bool PLAIN>
 GF_DEVICE void gf_stream_columns(const gf_stream_args &a, const gf_stream_place &place, int x,
                                  int y, int rows)
 {
-    enum { ROWS = GF_STREAM_ROWS(K) };
     gf_stream_row<T, K, N> ahead[ROWS] = {};
     gf_stream_sums<K, TERMS, FORM, N> sums;
     sums.clear();
@@ -516,10 +511,10 @@ GF_DEVICE void gf_stream_edges(const gf_stream_args &a)
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
-template <class T, int K, int TERMS, int FORM>
+template <class T, int K, int TERMS, int FORM, int N, int ROWS>
 GF_DEVICE void gf_stream_block(const gf_stream_args &a)
 {
-    enum { N = GF_STREAM_COLUMNS(K, TERMS, sizeof(T)), ROWS = GF_STREAM_ROWS(K), PLAIN = K <= 7 };
+    enum { PLAIN = K <= 7 };
     if (static_cast<int>(blockIdx.y) < a.edge_layers) {
         gf_stream_edges<T, K, TERMS, FORM>(a);
         return;
@@ -535,31 +530,30 @@ GF_DEVICE void gf_stream_block(const gf_stream_args &a)
     const bool careful = y < a.ay || y - a.ay + read > a.src.height ||
                          (a.folds && (warp == 0 || warp + 32 >= a.last));
     if (PLAIN && a.plain && careful)
-        gf_stream_columns<T, K, TERMS, FORM, N, true, PLAIN>(a, place, group * N, y, rows);
+        gf_stream_columns<T, K, TERMS, FORM, N, ROWS, true, PLAIN>(a, place, group * N, y, rows);
     else if (PLAIN && a.plain)
-        gf_stream_columns<T, K, TERMS, FORM, N, false, PLAIN>(a, place, group * N, y, rows);
+        gf_stream_columns<T, K, TERMS, FORM, N, ROWS, false, PLAIN>(a, place, group * N, y, rows);
     else if (careful)
-        gf_stream_columns<T, K, TERMS, FORM, N, true, false>(a, place, group * N, y, rows);
+        gf_stream_columns<T, K, TERMS, FORM, N, ROWS, true, false>(a, place, group * N, y, rows);
     else
-        gf_stream_columns<T, K, TERMS, FORM, N, false, false>(a, place, group * N, y, rows);
+        gf_stream_columns<T, K, TERMS, FORM, N, ROWS, false, false>(a, place, group * N, y, rows);
 }
 
-#define GF_STREAM_KERNEL(prefix, T, K, TERMS, FORM)                                                \
-    GF_KERNEL_BOUNDS(GF_STREAM_THREADS, GF_STREAM_BLOCKS(K, TERMS, sizeof(T)),                     \
-                     gf_stream_##prefix##_##K##_##TERMS, gf_stream_args, a)                        \
+template <int BYTES> struct gf_stream_source;
+template <> struct gf_stream_source<1> {
+    typedef unsigned char type;
+};
+template <> struct gf_stream_source<2> {
+    typedef unsigned short type;
+};
+template <> struct gf_stream_source<4> {
+    typedef float type;
+};
+
+#define GF_STREAM_KERNEL(prefix, BYTES, FORM, K, TERMS, COLUMNS, ROWS, THREADS, BLOCKS, HEIGHT)    \
+    GF_KERNEL_BOUNDS(THREADS, BLOCKS, gf_stream_##prefix##_##K##_##TERMS, gf_stream_args, a)       \
     {                                                                                              \
-        gf_stream_block<T, K, TERMS, FORM>(a);                                                     \
+        gf_stream_block<gf_stream_source<BYTES>::type, K, TERMS, GF_STREAM_##FORM, COLUMNS, ROWS>( \
+            a);                                                                                    \
     }
-#define GF_STREAM_KERNELS(K, TERMS)                                                                \
-    GF_STREAM_KERNEL(u8, unsigned char, K, TERMS, GF_STREAM_ANY)                                   \
-    GF_STREAM_KERNEL(u16, unsigned short, K, TERMS, GF_STREAM_ANY)                                 \
-    GF_STREAM_KERNEL(f32, float, K, TERMS, GF_STREAM_ANY)
-#define GF_STREAM_WHOLE_KERNELS(K, TERMS)                                                          \
-    GF_STREAM_KERNEL(u8_whole, unsigned char, K, TERMS, GF_STREAM_WHOLE)
-#define GF_STREAM_MIRRORED_KERNELS(K, TERMS)                                                       \
-    GF_STREAM_KERNEL(u8_mirrored, unsigned char, K, TERMS, GF_STREAM_MIRRORED)                     \
-    GF_STREAM_KERNEL(u16_mirrored, unsigned short, K, TERMS, GF_STREAM_MIRRORED)                   \
-    GF_STREAM_KERNEL(f32_mirrored, float, K, TERMS, GF_STREAM_MIRRORED)
-GF_STREAM_VARIANTS(GF_STREAM_KERNELS)
-GF_STREAM_WHOLE_VARIANTS(GF_STREAM_WHOLE_KERNELS)
-GF_STREAM_MIRRORED_VARIANTS(GF_STREAM_MIRRORED_KERNELS)
+GF_STREAM_VARIANTS(GF_STREAM_KERNEL)

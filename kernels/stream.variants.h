@@ -2,29 +2,71 @@
 #ifndef GF_STREAM_VARIANTS_H
 #define GF_STREAM_VARIANTS_H
 
-/* Windows of K x K as so many separable terms, or 0 for all K * K taps: kernel
- * gf_stream_PIXEL_K_TERMS for each type of the source's pixels. */
+/* What is known of the taps. WHOLE: they are whole numbers, in terms those of the rows. MIRRORED: the
+ * rows of a full window above the middle are those below. */
+enum { GF_STREAM_ANY, GF_STREAM_WHOLE, GF_STREAM_MIRRORED };
+
+/* Kernel gf_stream_PREFIX_K_TERMS, for source pixels of so many BYTES (4: float) and windows of K x K
+ * as so many separable TERMS, or 0 for all taps. A thread makes so many neighbouring COLUMNS and reads
+ * ROWS ahead; more would make long loops, which run out of instruction cache. Blocks have so many
+ * THREADS, and a multiprocessor is to hold so many BLOCKS. A block makes HEIGHT rows or more of a
+ * large image: it begins with K - 1 rows that complete nothing. The shapes are the fastest of those
+ * timed on an H200. */
 #define GF_STREAM_VARIANTS(X)                                                                      \
-    X(3, 0)                                                                                        \
-    X(5, 0) X(7, 0) X(9, 0) X(11, 0) X(13, 0) X(15, 0) X(3, 1) X(5, 1) X(7, 1) X(3, 2) X(5, 2) X(7, 2)
-
-/* The same for full windows whose rows are mirrored about the middle: gf_stream_PIXEL_mirrored_K_0,
- * and for bytes and whole taps, in terms whole in their rows: gf_stream_u8_whole_K_TERMS. */
-#define GF_STREAM_MIRRORED_VARIANTS(X) X(5, 0) X(7, 0) X(9, 0) X(11, 0) X(13, 0) X(15, 0)
-#define GF_STREAM_WHOLE_VARIANTS(X) \
-    X(3, 0) X(5, 0) X(7, 0) X(3, 1) X(5, 1) X(7, 1) X(3, 2) X(5, 2) X(7, 2)
-
-/* Neighbouring columns of a thread, for source pixels of so many bytes. */
-#define GF_STREAM_COLUMNS(K, TERMS, BYTES)                                                         \
-    ((K) > 7 || ((K) > 3 && (TERMS) > 1) ? 4 : (K) == 7 || (BYTES) < 4 ? 8 : 4)
-
-/* Rows that a thread reads ahead; more would make long loops, which run out of instruction cache.
- */
-#define GF_STREAM_ROWS(K) ((K) > 7 ? 1 : 2)
-
-/* Output rows of a block on a large image, or more: each begins with K - 1 rows that complete
- * nothing. */
-#define GF_STREAM_HEIGHT(K, TERMS, BYTES) ((K) <= 3 ? ((BYTES) == 4 ? 32 : 48) : (K) <= 7 ? 48 : 96)
+    /* prefix, bytes, form, K, terms, columns, rows, threads, blocks, height */                    \
+    X(u8, 1, ANY, 3, 0, 8, 4, 128, 8, 20)                                                          \
+    X(u8, 1, ANY, 5, 0, 16, 2, 128, 3, 60)                                                         \
+    X(u8, 1, ANY, 7, 0, 8, 1, 128, 4, 80)                                                          \
+    X(u8, 1, ANY, 3, 1, 8, 4, 128, 8, 20)                                                          \
+    X(u8, 1, ANY, 5, 1, 8, 2, 128, 5, 60)                                                          \
+    X(u8, 1, ANY, 7, 1, 8, 2, 128, 4, 80)                                                          \
+    X(u8, 1, ANY, 3, 2, 8, 2, 128, 5, 40)                                                          \
+    X(u8, 1, ANY, 5, 2, 4, 2, 128, 6, 60)                                                          \
+    X(u8, 1, ANY, 7, 2, 4, 2, 128, 5, 60)                                                          \
+    X(u16, 2, ANY, 3, 0, 8, 2, 128, 8, 30)                                                         \
+    X(u16, 2, ANY, 5, 0, 8, 2, 128, 5, 60)                                                         \
+    X(u16, 2, ANY, 7, 0, 8, 1, 128, 4, 80)                                                         \
+    X(u16, 2, ANY, 3, 1, 8, 2, 128, 8, 30)                                                         \
+    X(u16, 2, ANY, 5, 1, 8, 2, 128, 5, 60)                                                         \
+    X(u16, 2, ANY, 7, 1, 8, 2, 128, 4, 80)                                                         \
+    X(u16, 2, ANY, 3, 2, 8, 2, 128, 5, 40)                                                         \
+    X(u16, 2, ANY, 5, 2, 4, 2, 128, 6, 60)                                                         \
+    X(u16, 2, ANY, 7, 2, 4, 2, 128, 4, 60)                                                         \
+    X(f32, 4, ANY, 3, 0, 4, 2, 256, 4, 60)                                                         \
+    X(f32, 4, ANY, 5, 0, 8, 2, 128, 4, 60)                                                         \
+    X(f32, 4, ANY, 7, 0, 4, 1, 128, 8, 60)                                                         \
+    X(f32, 4, ANY, 3, 1, 4, 2, 256, 4, 60)                                                         \
+    X(f32, 4, ANY, 5, 1, 4, 2, 128, 8, 60)                                                         \
+    X(f32, 4, ANY, 7, 1, 4, 2, 128, 6, 60)                                                         \
+    X(f32, 4, ANY, 3, 2, 4, 2, 256, 4, 60)                                                         \
+    X(f32, 4, ANY, 5, 2, 4, 2, 128, 5, 60)                                                         \
+    X(f32, 4, ANY, 7, 2, 4, 2, 128, 4, 60)                                                         \
+    X(u8_whole, 1, WHOLE, 3, 0, 8, 4, 128, 8, 20)                                                  \
+    X(u8_whole, 1, WHOLE, 5, 0, 8, 4, 128, 5, 32)                                                  \
+    X(u8_whole, 1, WHOLE, 7, 0, 8, 2, 128, 4, 40)                                                  \
+    X(u8_whole, 1, WHOLE, 3, 1, 8, 4, 128, 8, 20)                                                  \
+    X(u8_whole, 1, WHOLE, 5, 1, 8, 4, 128, 6, 60)                                                  \
+    X(u8_whole, 1, WHOLE, 7, 1, 8, 2, 128, 5, 60)                                                  \
+    X(u8_whole, 1, WHOLE, 3, 2, 8, 2, 128, 6, 40)                                                  \
+    X(u8_whole, 1, WHOLE, 5, 2, 8, 2, 128, 4, 80)                                                  \
+    X(u8_whole, 1, WHOLE, 7, 2, 4, 2, 128, 5, 60)                                                  \
+    X(u8_mirrored, 1, MIRRORED, 5, 0, 8, 2, 128, 5, 30)                                            \
+    X(u8_mirrored, 1, MIRRORED, 7, 0, 8, 2, 128, 4, 80)                                            \
+    X(u16_mirrored, 2, MIRRORED, 5, 0, 8, 2, 128, 5, 60)                                           \
+    X(u16_mirrored, 2, MIRRORED, 7, 0, 8, 2, 128, 4, 80)                                           \
+    X(f32_mirrored, 4, MIRRORED, 5, 0, 4, 2, 128, 8, 60)                                           \
+    X(f32_mirrored, 4, MIRRORED, 7, 0, 4, 1, 128, 8, 60)                                           \
+    GF_STREAM_LONG(X, 9, 5, 96)                                                                    \
+    GF_STREAM_LONG(X, 11, 4, 96)                                                                   \
+    GF_STREAM_LONG(X, 13, 3, 130)                                                                  \
+    GF_STREAM_LONG(X, 15, 3, 130)
+#define GF_STREAM_LONG(X, K, BLOCKS, HEIGHT)                                                       \
+    X(u8, 1, ANY, K, 0, 4, 1, 128, BLOCKS, HEIGHT)                                                 \
+    X(u16, 2, ANY, K, 0, 4, 1, 128, BLOCKS, HEIGHT)                                                \
+    X(f32, 4, ANY, K, 0, 4, 1, 128, BLOCKS, HEIGHT)                                                \
+    X(u8_mirrored, 1, MIRRORED, K, 0, 4, 1, 128, BLOCKS, HEIGHT)                                   \
+    X(u16_mirrored, 2, MIRRORED, K, 0, 4, 1, 128, BLOCKS, HEIGHT)                                  \
+    X(f32_mirrored, 4, MIRRORED, K, 0, 4, 1, 128, BLOCKS, HEIGHT)
 
 /* Rows that a thread makes of a column at the image's left or right end. */
 #define GF_STREAM_EDGE_ROWS(K) ((K) <= 7 ? 16 : 32)
@@ -33,11 +75,6 @@
  * whole taps as they are. */
 #define GF_STREAM_UNIT(BYTES) ((BYTES) == 1 ? -133 : (BYTES) == 2 ? -141 : 0)
 enum { GF_STREAM_UNIT_WHOLE = -149 };
-
-/* Threads of a block, and blocks that a multiprocessor is to hold at least. */
-enum { GF_STREAM_THREADS = 128 };
-#define GF_STREAM_BLOCKS(K, TERMS, BYTES)                                                          \
-    ((K) <= 3 ? ((TERMS) == 2 ? 5 : 8) : (K) <= 5 ? 5 : (K) > 11 || ((K) == 7 && (BYTES) == 4) ? 3 : 4)
 
 /* Pixels read beside a thread's columns for K / 2 of them: whole words, a power of two. */
 #define GF_STREAM_MARGIN(K, BYTES)                                                                 \

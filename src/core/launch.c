@@ -138,52 +138,51 @@ bool gfi_launch_direct_n(const gfi_chip *chip, int kw, int kh, int width, int he
 
 /* ---- small, streaming ---------------------------------------------------------------------- */
 
-bool gfi_launch_has_stream(int k, int n_terms)
+const gfi_stream_shape *gfi_launch_stream_shape(int k, int n_terms, int form, int pixel_bytes)
 {
-#define IS_SHAPE(K, TERMS) || (k == (K) && n_terms == (TERMS))
-    return false GF_STREAM_VARIANTS(IS_SHAPE);
-#undef IS_SHAPE
+    static const gfi_stream_shape shapes[] = {
+#define SHAPE(PREFIX, BYTES, FORM, K, TERMS, COLUMNS, ROWS, THREADS, BLOCKS, HEIGHT)               \
+    { "gf_stream_" #PREFIX "_" #K "_" #TERMS,                                                      \
+      BYTES,                                                                                       \
+      GF_STREAM_##FORM,                                                                            \
+      K,                                                                                           \
+      TERMS,                                                                                       \
+      COLUMNS,                                                                                     \
+      THREADS,                                                                                     \
+      BLOCKS,                                                                                      \
+      HEIGHT },
+        GF_STREAM_VARIANTS(SHAPE)
+#undef SHAPE
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const gfi_stream_shape *s = &shapes[i];
+        if (s->k == k && s->terms == n_terms && s->form == form && s->pixel_bytes == pixel_bytes)
+            return s;
+    }
+    return NULL;
 }
 
-bool gfi_launch_has_stream_mirrored(int k, int n_terms)
+void gfi_launch_stream(const gfi_chip *chip, const gfi_stream_shape *shape, int width, int height,
+                       gfi_launch_config *out)
 {
-#define IS_SHAPE(K, TERMS) || (k == (K) && n_terms == (TERMS))
-    return false GF_STREAM_MIRRORED_VARIANTS(IS_SHAPE);
-#undef IS_SHAPE
-}
-
-bool gfi_launch_has_stream_whole(int k, int n_terms)
-{
-#define IS_SHAPE(K, TERMS) || (k == (K) && n_terms == (TERMS))
-    return false GF_STREAM_WHOLE_VARIANTS(IS_SHAPE);
-#undef IS_SHAPE
-}
-
-bool gfi_launch_stream(const gfi_chip *chip, int k, int n_terms, int pixel_bytes, int width,
-                       int height, gfi_launch_config *out)
-{
-    const int strip = GF_STREAM_THREADS * GF_STREAM_COLUMNS(k, n_terms, pixel_bytes);
-    const int strips = divide_up(width, strip),
-              resident = GF_STREAM_BLOCKS(k, n_terms, pixel_bytes);
-    *out = (gfi_launch_config){ .block = { GF_STREAM_THREADS, 1, 1 },
+    const int strip = shape->threads * shape->columns, strips = divide_up(width, strip);
+    *out = (gfi_launch_config){ .block = { (unsigned)shape->threads, 1, 1 },
                                 .strip = strip,
-                                .resident = resident };
+                                .resident = shape->blocks };
     /* Whole waves of blocks; of those as many as leave blocks of some height. */
-    const int64_t wave = (int64_t)chip->multiprocessors * resident;
-    const int64_t wanted =
-        (int64_t)strips * divide_up(height, GF_STREAM_HEIGHT(k, n_terms, pixel_bytes));
+    const int64_t wave = (int64_t)chip->multiprocessors * shape->blocks;
+    const int64_t wanted = (int64_t)strips * divide_up(height, shape->height);
     int64_t segments = (wanted > wave ? wanted / wave : 1) * wave / strips;
     if (segments < 1) segments = 1;
     if (segments > MOST_BLOCKS_Y / 2) segments = MOST_BLOCKS_Y / 2;
     /* The first blocks have half the rows: those at the top and the bottom take longer for each. */
     const int rows = round_up(divide_up(2 * (int64_t)height, 2 * segments - 1), 2);
-    out->rows = rows > k - 1 ? rows : k - 1;
+    out->rows = rows > shape->k - 1 ? rows : shape->k - 1;
     out->lag = out->rows / 2;
-    out->steps = (double)strip * (out->rows + k - 1);
+    out->steps = (double)strip * (out->rows + shape->k - 1);
     out->grid[0] = (unsigned)strips;
     out->grid[1] = (unsigned)divide_up((int64_t)height + out->lag, out->rows);
     out->grid[2] = 1;
-    return true;
 }
 
 /* ---- separable, sizes known when compiled -------------------------------------------------- */

@@ -40,14 +40,18 @@ bool gfi_launch_sep_k(const gfi_chip *chip, int k, int n_terms, int width, int h
 bool gfi_launch_sep(const gfi_chip *chip, int kw, int kh, int n_terms, int width, int height,
                     gfi_launch_config *out);
 
-/* Whether there are kernels gf_stream_PIXEL_K_TERMS, gf_stream_PIXEL_mirrored_K_TERMS and
- * gf_stream_u8_whole_K_TERMS; configure one for source pixels of so many bytes. What depends on the
- * images' addresses, the grid too, is completed by its caller. */
-bool gfi_launch_has_stream(int k, int n_terms);
-bool gfi_launch_has_stream_mirrored(int k, int n_terms);
-bool gfi_launch_has_stream_whole(int k, int n_terms);
-bool gfi_launch_stream(const gfi_chip *chip, int k, int n_terms, int pixel_bytes, int width,
-                       int height, gfi_launch_config *out);
+/* A row of kernels/stream.variants.h. */
+typedef struct gfi_stream_shape {
+    const char *kernel;
+    int pixel_bytes, form, k, terms, columns, threads, blocks, height;
+} gfi_stream_shape;
+
+/* The streaming kernel for a window of k x k, as so many terms or 0 for all taps, whose taps are of
+ * a GF_STREAM_ form; NULL when there is none. What of its launch depends on the images' addresses,
+ * the grid too, is completed by the caller; lag: rows that the first blocks lack. */
+const gfi_stream_shape *gfi_launch_stream_shape(int k, int n_terms, int form, int pixel_bytes);
+void gfi_launch_stream(const gfi_chip *chip, const gfi_stream_shape *shape, int width, int height,
+                       gfi_launch_config *out);
 
 /* One thread a pixel; blocks take turns over tall images. */
 void gfi_launch_any(int width, int height, gfi_launch_config *out);

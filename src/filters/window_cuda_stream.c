@@ -9,18 +9,26 @@
 #include "kernels/stream.variants.h"
 
 typedef struct stream_state {
+    const gfi_stream_shape *shape;
     const gfi_kernel *kernel;
     gfi_launch_config config;
     gf_stream_args args; /* complete but for the images and what follows from their addresses */
 } stream_state;
 
-/* Separable terms that the kernel for a window takes, 0 for all taps; -1: there is none. */
-static int kernel_terms(const gfi_window *w)
+static const gfi_stream_shape *shape_of(const gfi_request *request, int terms, int form)
 {
+    return gfi_launch_stream_shape(request->window->kw, terms, form,
+                                   (int)gf_pixel_bytes(request->in.pixel));
+}
+
+/* Separable terms that the kernel for a window takes, 0 for all taps; -1: there is none. */
+static int kernel_terms(const gfi_request *request)
+{
+    const gfi_window *w = request->window;
     if (w->kw != w->kh) return -1;
-    if (w->n_terms > 0 && !w->force_direct && gfi_launch_has_stream(w->kw, w->n_terms))
+    if (w->n_terms > 0 && !w->force_direct && shape_of(request, w->n_terms, GF_STREAM_ANY))
         return w->n_terms;
-    return w->full && !w->force_separable && gfi_launch_has_stream(w->kw, 0) ? 0 : -1;
+    return w->full && !w->force_separable && shape_of(request, 0, GF_STREAM_ANY) ? 0 : -1;
 }
 
 /* ---- taps as the kernel takes them ---------------------------------------------------------- */
@@ -101,18 +109,38 @@ static bool whole_terms(const gfi_window *w, int terms, whole_taps *out)
     return true;
 }
 
-/* Whether there is a kernel that takes taps as whole numbers and pixels as bytes. */
-static bool find_whole(const gfi_request *request, whole_taps *out)
+/* Whether taps are whole numbers for a kernel of so many terms, and pixels and border bytes. */
+static bool find_whole(const gfi_request *request, int terms, whole_taps *out)
 {
     const gfi_window *w = request->window;
-    const int terms = kernel_terms(w);
     const double value = w->border_value;
     *out = (whole_taps){ .factor = 1 };
-    if (request->in.pixel != GF_PIXEL_U8 || !gfi_launch_has_stream_whole(w->kw, terms))
-        return false;
+    if (request->in.pixel != GF_PIXEL_U8) return false;
     if (w->border == GF_BORDER_CONSTANT && !(value >= 0 && value <= WHITE && value == floor(value)))
         return false;
     return terms == 0 ? whole_full(w, out) : whole_terms(w, terms, out);
+}
+
+/* Whether the rows of a full window above the middle are those below. */
+static bool is_mirrored(const gfi_window *w, int terms)
+{
+    const size_t n = (size_t)w->kw;
+    if (terms != 0) return false;
+    for (size_t j = 0; j < n / 2; j++)
+        for (size_t i = 0; i < n; i++)
+            if ((float)w->full[j * n + i] != (float)w->full[(n - 1 - j) * n + i]) return false;
+    return true;
+}
+
+/* The kernel for a window that has one, and its taps where they are whole. */
+static const gfi_stream_shape *choose(const gfi_request *request, whole_taps *whole)
+{
+    const int terms = kernel_terms(request);
+    const gfi_stream_shape *shape = NULL;
+    if (find_whole(request, terms, whole)) shape = shape_of(request, terms, GF_STREAM_WHOLE);
+    if (!shape && is_mirrored(request->window, terms))
+        shape = shape_of(request, terms, GF_STREAM_MIRRORED);
+    return shape ? shape : shape_of(request, terms, GF_STREAM_ANY);
 }
 
 /* Put n taps times factor * 2^lift into the arguments. */
@@ -176,27 +204,8 @@ static void fill_whole_full(const gfi_window *w, const whole_taps *whole, gf_str
     args->combine.scale = (float)(w->scale * whole->unit[0]);
 }
 
-/* Whether the rows above the middle are those below, and there is a kernel that makes use of it. */
-static bool is_mirrored(const gfi_window *w, int terms)
+static void fill_whole_border(const gfi_window *w, gf_stream_args *args)
 {
-    const size_t n = (size_t)w->kw;
-    if (terms != 0 || !gfi_launch_has_stream_mirrored(w->kw, terms)) return false;
-    for (size_t j = 0; j < n / 2; j++)
-        for (size_t i = 0; i < n; i++)
-            if ((float)w->full[j * n + i] != (float)w->full[(n - 1 - j) * n + i]) return false;
-    return true;
-}
-
-/* Complete the arguments' numbers; return what the kernel's name says of the taps. */
-static const char *fill_taps(const gfi_request *request, gf_stream_args *args)
-{
-    const gfi_window *w = request->window;
-    const int terms = kernel_terms(w);
-    whole_taps whole;
-    if (!find_whole(request, &whole)) {
-        fill_float_taps(w, terms, GF_STREAM_UNIT((int)gf_pixel_bytes(request->in.pixel)), args);
-        return is_mirrored(w, terms) ? "_mirrored" : "";
-    }
     static const unsigned LEFT[] = { [GF_BORDER_CONSTANT] = 0x4444,
                                      [GF_BORDER_REPLICATE] = 0x0000,
                                      [GF_BORDER_REFLECT] = 0x0123,
@@ -210,23 +219,25 @@ static const char *fill_taps(const gfi_request *request, gf_stream_args *args)
     args->fold_left = LEFT[w->border];
     args->fold_right = RIGHT[w->border];
     args->border_byte = w->border == GF_BORDER_CONSTANT ? (unsigned)w->border_value : 0;
-    if (terms == 0)
-        fill_whole_full(w, &whole, args);
+}
+
+/* Complete the arguments' numbers. */
+static void fill_taps(const gfi_request *request, const gfi_stream_shape *shape,
+                      const whole_taps *whole, gf_stream_args *args)
+{
+    const gfi_window *w = request->window;
+    if (shape->form != GF_STREAM_WHOLE) {
+        fill_float_taps(w, shape->terms, GF_STREAM_UNIT(shape->pixel_bytes), args);
+        return;
+    }
+    fill_whole_border(w, args);
+    if (shape->terms == 0)
+        fill_whole_full(w, whole, args);
     else
-        fill_whole_terms(w, terms, &whole, args);
-    return "_whole";
+        fill_whole_terms(w, shape->terms, whole, args);
 }
 
 /* ---- choosing ------------------------------------------------------------------------------- */
-
-static bool configure(const gfi_request *request, gfi_launch_config *config)
-{
-    const gfi_window *w = request->window;
-    const gfi_chip chip = gfi_window_chip(request);
-    const int bytes = (int)gf_pixel_bytes(request->in.pixel);
-    return gfi_launch_stream(&chip, w->kw, kernel_terms(w), bytes, request->in.width,
-                             request->out.height, config);
-}
 
 /* Whether the kernel's pixels can be the border's value, where the result would tell. */
 static bool border_representable(const gfi_request *request)
@@ -245,8 +256,7 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
     if (w->force_fft) return gfi_window_unusable(why, "another method is asked for");
     if (w->combine == GFI_COMBINE_UNSHARP)
         return gfi_window_unusable(why, "serves sums and magnitudes only");
-    const int terms = kernel_terms(w);
-    if (terms < 0)
+    if (kernel_terms(request) < 0)
         return gfi_window_unusable(why, "no kernel is made for a window of %dx%d with %d terms",
                                    w->kw, w->kh, w->n_terms);
     if (!gfi_window_countable(request, why)) return false;
@@ -254,24 +264,38 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
         return gfi_window_unusable(
             why, "border value %g falls between the steps pixels are made of", w->border_value);
     gf_stream_args args = { .rows = 0 };
-    fill_taps(request, &args);
+    whole_taps whole;
+    const gfi_stream_shape *shape = choose(request, &whole);
+    fill_taps(request, shape, &whole, &args);
     if (!isfinite(args.combine.scale))
         return gfi_window_unusable(why, "taps and scale are too large");
     return true;
 }
 
+/* What a pixel costs, in taps: the bytes' instructions run at half the speed of others. */
+static double taps_of(const gfi_request *request, const gfi_stream_shape *shape)
+{
+    enum { ROUNDED_ROOT = 4, ROOT = 10 };
+    const double k = shape->k, terms = shape->terms, bytes_row = 2 * ceil(k / 4);
+    const bool is_whole = shape->form == GF_STREAM_WHOLE;
+    double taps = terms * (k + (is_whole ? bytes_row : k));
+    if (terms == 0)
+        taps = is_whole                            ? k * bytes_row
+               : shape->form == GF_STREAM_MIRRORED ? k * (k + 3) / 2 - 1
+                                                   : k * k;
+    if (request->window->combine != GFI_COMBINE_MAGNITUDE) return taps;
+    return taps + (request->out.pixel == GF_PIXEL_F32 ? ROOT : ROUNDED_ROOT);
+}
+
 static double cost_ns(const gfi_request *request)
 {
-    const gfi_window *w = request->window;
     const gfi_chip chip = gfi_window_chip(request);
-    const int terms = kernel_terms(w);
-    enum { ROOT = 10 }; /* a square root costs as much as so many taps */
-    const double taps = (terms == 0 ? (double)w->kw * w->kh : (double)terms * (w->kw + w->kh)) +
-                        (w->combine == GFI_COMBINE_MAGNITUDE ? ROOT : 0);
-    const gfi_tune_row *row = gfi_tune_find(GFI_TUNE_STREAM, w->kw);
+    whole_taps whole;
+    const gfi_stream_shape *shape = choose(request, &whole);
     gfi_launch_config config;
-    if (!configure(request, &config)) return INFINITY;
-    return gfi_launch_ns(&chip, &config, row, taps, gfi_window_bytes(request));
+    gfi_launch_stream(&chip, shape, request->in.width, request->out.height, &config);
+    return gfi_launch_ns(&chip, &config, gfi_tune_find(GFI_TUNE_STREAM, shape->k),
+                         taps_of(request, shape), gfi_window_bytes(request));
 }
 
 /* Whether squares of sums of integer pixels neither overflow nor vanish: taps are neither huge nor
@@ -297,9 +321,9 @@ static bool is_plain(const gfi_request *request)
            is_tame(request);
 }
 
-/* Complete what does not depend on the images; return as fill_taps. */
-static const char *fill_args(const gfi_request *request, const gfi_launch_config *c,
-                             gf_stream_args *args)
+/* Complete what does not depend on the images. */
+static void fill_args(const gfi_request *request, const gfi_stream_shape *shape,
+                      const whole_taps *whole, const gfi_launch_config *c, gf_stream_args *args)
 {
     const gfi_window *w = request->window;
     *args = (gf_stream_args){ .combine = gfi_window_combine(request),
@@ -309,7 +333,7 @@ static const char *fill_args(const gfi_request *request, const gfi_launch_config
                               .rows = c->rows,
                               .lead = c->lag,
                               .plain = is_plain(request) };
-    return fill_taps(request, args);
+    fill_taps(request, shape, whole, args);
 }
 
 static void destroy(const gfi_request *request, void *state)
@@ -320,21 +344,16 @@ static void destroy(const gfi_request *request, void *state)
 
 static gf_status prepare(const gfi_request *request, void **state)
 {
-    const gfi_window *w = request->window;
+    const gfi_chip chip = gfi_window_chip(request);
+    whole_taps whole;
     *state = NULL;
     stream_state *s = gfi_alloc_zero(1, sizeof *s, "cuda-stream");
     if (!s) return GF_ERROR_NO_MEMORY;
-    gf_status status =
-        configure(request, &s->config)
-            ? GF_OK
-            : gfi_fail(GF_ERROR_INTERNAL, "no launch for a window of %dx%d", w->kw, w->kh);
-    if (status == GF_OK) {
-        const char *form = fill_args(request, &s->config, &s->args);
-        char name[48];
-        snprintf(name, sizeof name, "gf_stream_%s%s_%d_%d", gf_pixel_name(request->in.pixel), form,
-                 w->kw, kernel_terms(w));
-        status = gfi_kernel_find(gfi_queue_device(request->queue), name, &s->kernel);
-    }
+    s->shape = choose(request, &whole);
+    gfi_launch_stream(&chip, s->shape, request->in.width, request->out.height, &s->config);
+    fill_args(request, s->shape, &whole, &s->config, &s->args);
+    const gf_status status =
+        gfi_kernel_find(gfi_queue_device(request->queue), s->shape->kernel, &s->kernel);
     if (status != GF_OK) {
         gfi_free(s);
         return status;
@@ -382,10 +401,9 @@ static void share_columns(gf_stream_args *a, int k, int n)
 
 /* Rows of blocks that make so many columns one by one; neither they nor their threads may be too
  * many to count. */
-static int share_edges(gf_stream_args *a, int64_t columns, int64_t blocks_across)
+static int share_edges(gf_stream_args *a, int64_t columns, int64_t threads)
 {
     static const int64_t MOST_ITEMS = 1 << 30, MOST_LAYERS = 16384;
-    const int64_t threads = GF_STREAM_THREADS * blocks_across;
     int64_t items, layers;
     for (;; a->edge_rows *= 2) {
         items = columns * ((a->dst.height + a->edge_rows - 1) / a->edge_rows);
@@ -396,17 +414,18 @@ static int share_edges(gf_stream_args *a, int64_t columns, int64_t blocks_across
 }
 
 /* Complete arguments and launch for the images at hand. */
-static void place(stream_state *s, int k)
+static void place(stream_state *s)
 {
     gf_stream_args *a = &s->args;
-    const int n = s->config.strip / GF_STREAM_THREADS;
-    share_columns(a, k, n);
+    unsigned *grid = s->config.grid;
+    const int k = s->shape->k, threads = s->shape->threads;
+    share_columns(a, k, s->shape->columns);
     const bool any = a->first < a->last;
-    if (any) s->config.grid[0] = (unsigned)((a->last + GF_STREAM_THREADS - 1) / GF_STREAM_THREADS);
+    if (any) grid[0] = (unsigned)((a->last + threads - 1) / threads);
     a->edge_rows = GF_STREAM_EDGE_ROWS(k);
-    a->edge_layers = share_edges(a, a->left + a->dst.width - a->right, s->config.grid[0]);
-    s->config.grid[1] = (unsigned)a->edge_layers;
-    if (any) s->config.grid[1] += (unsigned)((a->dst.height + a->lead + a->rows - 1) / a->rows);
+    a->edge_layers = share_edges(a, a->left + a->dst.width - a->right, (int64_t)threads * grid[0]);
+    grid[1] = (unsigned)a->edge_layers;
+    if (any) grid[1] += (unsigned)((a->dst.height + a->lead + a->rows - 1) / a->rows);
 }
 
 static gf_status run(const gfi_request *request, void *state, const gf_view *src,
@@ -415,7 +434,7 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
     stream_state *s = state;
     s->args.src = gfi_kimage_src(request, src);
     s->args.dst = gfi_kimage_dst(request, dst);
-    place(s, request->window->kw);
+    place(s);
     const gfi_launch launch = GFI_WINDOW_LAUNCH(request, s->config, s->args);
     return gfi_kernel_launch(request->queue, s->kernel, &launch);
 }
