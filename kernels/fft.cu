@@ -1,6 +1,6 @@
 /* What surrounds the FFTs of overlap-save convolution. Threads take four neighbouring columns;
  * columns of a tile that are multiples of four are so in the image too. */
-#include "kernels/gf_device.cuh"
+#include "kernels/gf_wild.cuh"
 
 /* Taps by the column and row of the tile they multiply, 0 outside the window. */
 GF_DEVICE float gf_fft_tap(const gf_fft_args &a, int column, int row)
@@ -21,14 +21,6 @@ GF_KERNEL(gf_fft_place, gf_fft_args, a)
     const float tap = gf_fft_tap(a, (a.n - u) & mask, (a.n - v) & mask);
     a.real[static_cast<long long>(v) * a.n + u] =
         tap / (static_cast<float>(a.n) * static_cast<float>(a.n));
-}
-
-/* What the FFT gets for a pixel; wild tells that it must not see the pixel itself. */
-GF_DEVICE float gf_fft_tame(float v, float limit, bool &wild)
-{
-    if (fabsf(v) < limit) return v;
-    wild = true;
-    return 0.0f;
 }
 
 /* Columns x … x+3 of row y of the image, or of what surrounds it. */
@@ -81,10 +73,10 @@ GF_KERNEL(gf_fft_pad, gf_fft_args, a)
         if (v < rows && u < columns) {
             p = gf_fft_gather(a, tile.x - a.origin_x + u, tile.y - a.origin_y + v, aligned);
             if (a.wild) {
-                p.x = gf_fft_tame(p.x, a.limit, wild);
-                p.y = gf_fft_tame(p.y, a.limit, wild);
-                p.z = gf_fft_tame(p.z, a.limit, wild);
-                p.w = gf_fft_tame(p.w, a.limit, wild);
+                p.x = gf_wild_tame(p.x, a.limit, wild);
+                p.y = gf_wild_tame(p.y, a.limit, wild);
+                p.z = gf_wild_tame(p.z, a.limit, wild);
+                p.w = gf_wild_tame(p.w, a.limit, wild);
             }
         }
         *reinterpret_cast<float4 *>(out + static_cast<long long>(v) * a.n) = p;
@@ -137,66 +129,20 @@ GF_KERNEL(gf_fft_crop, gf_fft_args, a)
     }
 }
 
-enum { GF_FFT_REDO = 32 }; /* output pixels of a block each way */
-
-/* Whether any pixel under the windows of the block's outputs is one the FFT did not see. */
-GF_DEVICE bool gf_fft_any_wild(const gf_fft_args &a, int x, int y)
-{
-    const int columns = GF_FFT_REDO + a.kw - 1, rows = GF_FFT_REDO + a.kh - 1;
-    bool wild = false;
-    for (int v = static_cast<int>(threadIdx.y); v < rows && !wild;
-         v += static_cast<int>(blockDim.y))
-        for (int u = static_cast<int>(threadIdx.x); u < columns; u += static_cast<int>(blockDim.x))
-            gf_fft_tame(gf_load_border(a.src, x + u, y + v, a.border, a.border_value), a.limit,
-                        wild);
-    return wild;
-}
-
-/* Sum under the window whose first pixel is (x, y), with kh rows of kw taps; wild tells whether it
- * met a pixel the FFT did not see. A NaN settles the sum, so there it ends. */
-GF_DEVICE double gf_fft_sum(const gf_fft_args &a, const float *taps, int x, int y, bool &wild)
-{
-    double sum = 0.0;
-    for (int j = 0; j < a.kh; j++) {
-        for (int i = 0; i < a.kw; i++) {
-            const float p = gf_load_border(a.src, x + i, y + j, a.border, a.border_value);
-            gf_fft_tame(p, a.limit, wild);
-            sum += static_cast<double>(gf_ldg(taps++)) * static_cast<double>(p);
-        }
-        if (sum != sum) return sum;
-    }
-    return sum;
-}
-
-/* The sum over all terms. Two terms may be infinite with opposite signs, which their merged taps
- * would hide. */
-GF_DEVICE double gf_fft_direct(const gf_fft_args &a, int x, int y, bool &wild)
-{
-    if (a.terms < 2) return gf_fft_sum(a, a.taps, x, y, wild);
-    const long long taps = static_cast<long long>(a.kw) * a.kh;
-    const double first = gf_fft_sum(a, a.taps + taps, x, y, wild);
-    return first + gf_fft_sum(a, a.taps + 2 * taps, x, y, wild);
-}
-
 /* Compute again, directly, the pixels whose window holds what was kept from the FFT.
- * Grid: blocks of GF_FFT_REDO^2 outputs over a tile x batch. Block: 32 x 8. */
+ * Grid: blocks of GF_WILD_REDO^2 outputs over a tile x batch. Block: 32 x 8. */
 GF_KERNEL(gf_fft_redo, gf_fft_args, a)
 {
     if (!a.wild[blockIdx.z]) return; /* the same for the whole block */
     const gf_fft_tile tile = gf_fft_find_tile(a, static_cast<int>(blockIdx.z));
-    const int u = static_cast<int>(blockIdx.x) * GF_FFT_REDO,
-              v = static_cast<int>(blockIdx.y) * GF_FFT_REDO;
-    const int from_x = tile.x - a.origin_x + a.shift, from_y = tile.y - a.origin_y;
-    if (!gf_sync_or(gf_fft_any_wild(a, from_x + u, from_y + v))) return;
-    const int column = u + static_cast<int>(threadIdx.x);
-    for (int row = v + static_cast<int>(threadIdx.y); row < min(v + GF_FFT_REDO, tile.height);
-         row += static_cast<int>(blockDim.y)) {
-        if (column >= tile.width) break;
-        bool wild = false;
-        const double sum = gf_fft_direct(a, from_x + column, from_y + row, wild);
-        if (wild)
-            gf_store(a.dst, tile.x + column, tile.y + row,
-                     static_cast<float>(static_cast<double>(a.scale) * sum +
-                                        static_cast<double>(a.offset)));
-    }
+    const int u = static_cast<int>(blockIdx.x) * GF_WILD_REDO,
+              v = static_cast<int>(blockIdx.y) * GF_WILD_REDO;
+    const gf_kcombine combine = { GF_C_SUM, a.scale, a.offset, 0.0f, 0.0f, 0, {} };
+    const gf_wild_place place = { tile.x - a.origin_x + a.shift + u,
+                                  tile.y - a.origin_y + v,
+                                  tile.x + u,
+                                  tile.y + v,
+                                  tile.width - u,
+                                  tile.height - v };
+    gf_wild_redo(a, combine, place);
 }

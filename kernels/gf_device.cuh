@@ -32,6 +32,8 @@ template <class T> GF_DEVICE T gf_shfl_up(T v, int by) { return __shfl_up_sync(~
 template <class T> GF_DEVICE T gf_shfl_down(T v, int by) { return __shfl_down_sync(~0u, v, by); }
 template <class T> GF_DEVICE T gf_shfl_xor(T v, int mask) { return __shfl_xor_sync(~0u, v, mask); }
 GF_DEVICE unsigned gf_ballot(bool b) { return __ballot_sync(~0u, b); }
+/* Barrier of the warp: what its lanes wrote before is seen by all of them after it. */
+GF_DEVICE void gf_sync_warp() { __syncwarp(); }
 
 /* Barrier that also tells whether any thread of the block had b. */
 GF_DEVICE bool gf_sync_or(bool b) { return __syncthreads_or(b) != 0; }

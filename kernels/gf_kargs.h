@@ -197,4 +197,23 @@ typedef struct gf_tensor_args {
 } gf_tensor_args;
 GF_SAME_SIZE(gf_tensor_args, 200);
 
+/* ---- convolution by FFT in shared memory: kernels/tilefft.cu ------------------------------ */
+
+/* Overlap-save. Block t makes step_x x step_y output pixels from column (t % tiles_x) * step_x and
+ * row (t / tiles_x) * step_y; the window's first tap meets the source ax columns and ay rows before. */
+typedef struct gf_tilefft_args {
+    gf_kimage src, dst;
+    gf_kcombine combine;
+    const float *spectrum; /* of the taps, divided by the points of a tile, in the kernel's order */
+    const float *roots;    /* see tilefft.variants.h */
+    const float *taps;     /* kh rows of kw; then the same of each term, when there are two */
+    int tiles_x, step_x, step_y;
+    int kw, kh, ax, ay, border;
+    float border_value;
+    float limit; /* pixels of this size or more, and NaN, are not let into the FFT */
+    float probe; /* such a pixel times this is no finite float, others are far from it */
+    int terms;   /* sums that are made one by one when pixels are infinite */
+} gf_tilefft_args;
+GF_SAME_SIZE(gf_tilefft_args, 232);
+
 #endif

@@ -1,5 +1,6 @@
 #include "filters/window_cuda.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -84,4 +85,48 @@ gf_status gfi_window_upload(gfi_queue *queue, const double *taps, size_t n, floa
     *out = device;
     gfi_free(host);
     return status;
+}
+
+/* ---- by FFT -------------------------------------------------------------------------------- */
+
+static double term_tap(const gfi_term *term, int i, int j) { return term->col[j] * term->row[i]; }
+
+double gfi_window_tap(const gfi_window *w, int i, int j)
+{
+    if (w->full) return w->full[(size_t)j * (size_t)w->kw + (size_t)i];
+    double sum = 0;
+    for (int t = 0; t < w->n_terms; t++) sum += term_tap(&w->term[t], i, j);
+    return sum;
+}
+
+gf_status gfi_window_planes(const gfi_window *w, float **out, size_t *n, double *abs_sum)
+{
+    const int planes = w->n_terms > 1 ? 1 + w->n_terms : 1;
+    *n = (size_t)planes * (size_t)w->kw * (size_t)w->kh;
+    *abs_sum = 0;
+    float *to = *out = gfi_alloc(*n, sizeof *to, "taps");
+    if (!to) return GF_ERROR_NO_MEMORY;
+    for (int plane = 0; plane < planes; plane++) {
+        for (int j = 0; j < w->kh; j++) {
+            for (int i = 0; i < w->kw; i++, to++) {
+                *to = (float)(plane ? term_tap(&w->term[plane - 1], i, j)
+                                    : gfi_window_tap(w, i, j));
+                if (plane == 0) *abs_sum += fabs((double)*to);
+            }
+        }
+    }
+    return GF_OK;
+}
+
+float gfi_window_wild_limit(double points, double abs_sum)
+{
+    return (float)(0x1p126 / (points * (abs_sum > 1 ? abs_sum : 1)));
+}
+
+bool gfi_window_may_be_wild(const gfi_request *request, float limit)
+{
+    enum { WHITE_U16 = 65535 };
+    const gfi_window *w = request->window;
+    if (request->in.pixel == GF_PIXEL_F32 || limit <= WHITE_U16) return true;
+    return w->border == GF_BORDER_CONSTANT && !(fabs(w->border_value) < (double)limit);
 }

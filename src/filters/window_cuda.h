@@ -29,6 +29,15 @@ void gfi_window_taps(const double *taps, size_t n, float *out);
 /* Put n taps into device memory of the queue's. */
 gf_status gfi_window_upload(gfi_queue *queue, const double *taps, size_t n, float **out);
 
+/* What the FFTs need. The window's tap, whether terms or all taps describe it; all taps as floats
+ * and, when there are two terms, those of each behind them, with the sum of the window's |taps|; a
+ * size below which pixels keep every value of the transforms of so many points finite; whether the
+ * image, or what surrounds it, may hold pixels of that size or NaN. */
+double gfi_window_tap(const gfi_window *window, int i, int j);
+gf_status gfi_window_planes(const gfi_window *window, float **out, size_t *n, double *abs_sum);
+float gfi_window_wild_limit(double points, double abs_sum);
+bool gfi_window_may_be_wild(const gfi_request *request, float limit);
+
 /* A gfi_launch from a configuration and an argument struct, for all images of the request's batch;
  * the implementations that take none leave the z axis to the configuration. */
 #define GFI_WINDOW_LAUNCH(request, config, arguments)                                              \

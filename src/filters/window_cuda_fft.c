@@ -1,7 +1,7 @@
 /* Windows by FFT on CUDA: overlap-save over batches of square tiles. The output is cut into steps
  * on a grid that begins at the image's origin; each comes from one tile, whose product with the
  * kept spectrum of the taps is right wherever the circular wrap does not reach. */
-#include "filters/window.h"
+#include "filters/window_cuda.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +12,7 @@
 enum {
     MIN_TILE = 256,
     MAX_TILE = 4096,
-    SCRATCH_BYTES = 256 << 20, /* for a batch: enough tiles to fill the device */
-    WHITE_U16 = 65535
+    SCRATCH_BYTES = 256 << 20 /* for a batch: enough tiles to fill the device */
 };
 
 typedef struct fft_state {
@@ -114,55 +113,6 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
 
 /* ---- prepare ------------------------------------------------------------------------------- */
 
-/* Taps in device memory: the window's, and after them each term's when there are two. */
-static size_t tap_planes(const gfi_window *w)
-{
-    return w->n_terms > 1 ? 1 + (size_t)w->n_terms : 1;
-}
-static size_t plane_taps(const gfi_window *w) { return (size_t)w->kw * (size_t)w->kh; }
-
-static double term_tap(const gfi_term *term, int i, int j) { return term->col[j] * term->row[i]; }
-
-static double window_tap(const gfi_window *w, int i, int j)
-{
-    if (w->full) return w->full[(size_t)j * (size_t)w->kw + (size_t)i];
-    double sum = 0;
-    for (int t = 0; t < w->n_terms; t++) sum += term_tap(&w->term[t], i, j);
-    return sum;
-}
-
-/* All planes as floats, and the sum of the window's |taps|. */
-static float *make_taps(const gfi_window *w, double *abs_sum)
-{
-    float *taps = gfi_alloc(tap_planes(w) * plane_taps(w), sizeof *taps, "taps");
-    if (!taps) return NULL;
-    float *to = taps;
-    *abs_sum = 0;
-    for (size_t plane = 0; plane < tap_planes(w); plane++) {
-        for (int j = 0; j < w->kh; j++) {
-            for (int i = 0; i < w->kw; i++, to++) {
-                *to = (float)(plane ? term_tap(&w->term[plane - 1], i, j) : window_tap(w, i, j));
-                if (plane == 0) *abs_sum += fabs((double)*to);
-            }
-        }
-    }
-    return taps;
-}
-
-/* Pixels below this size keep every value of both transforms and of the product finite. */
-static float wild_limit(int n, double abs_sum)
-{
-    return (float)(0x1p126 / ((double)n * n * (abs_sum > 1 ? abs_sum : 1)));
-}
-
-/* Whether the image, or what surrounds it, may hold pixels that must not enter an FFT. */
-static bool may_be_wild(const gfi_request *request, float limit)
-{
-    const gfi_window *w = request->window;
-    if (request->in.pixel == GF_PIXEL_F32 || limit <= WHITE_U16) return true;
-    return w->border == GF_BORDER_CONSTANT && !(fabs(w->border_value) < (double)limit);
-}
-
 static gf_status alloc_buffer(fft_state *s, size_t bytes, void *out)
 {
     void *memory;
@@ -253,13 +203,13 @@ static gf_status fill_state(fft_state *s, const gfi_request *request)
     double ns, abs_sum;
     if (!choose_tiling(request, &t, &ns))
         return gfi_fail(GF_ERROR_INTERNAL, "cuda-fft: prepared for a window it cannot serve");
-    float *taps = make_taps(request->window, &abs_sum);
-    if (!taps) return GF_ERROR_NO_MEMORY;
-    const size_t n_taps = tap_planes(request->window) * plane_taps(request->window);
+    float *taps;
+    size_t n_taps;
+    GFI_TRY(gfi_window_planes(request->window, &taps, &n_taps, &abs_sum));
     set_args(s, request, &t);
-    s->args.limit = wild_limit(t.n, abs_sum);
+    s->args.limit = gfi_window_wild_limit((double)t.n * t.n, abs_sum);
     gf_status status = find_kernels(s);
-    if (status == GF_OK) status = alloc_buffers(s, n_taps, may_be_wild(request, s->args.limit));
+    if (status == GF_OK) status = alloc_buffers(s, n_taps, gfi_window_may_be_wild(request, s->args.limit));
     if (status == GF_OK) status = make_transform(s, taps, n_taps);
     gfi_free(taps);
     return status;

@@ -151,6 +151,7 @@ template <class T> T gf_shfl_xor(T v, int mask, GF_EMU_HERE)
     return emu::shuffle(v, (emu::lane_id() ^ mask) & 31, file, line);
 }
 inline unsigned gf_ballot(bool b, GF_EMU_HERE) { return emu::ballot(b, file, line); }
+inline void gf_sync_warp(GF_EMU_HERE) { emu::ballot(false, file, line); }
 inline bool gf_sync_or(bool b, GF_EMU_HERE) { return emu::sync(b, file, line); }
 #undef GF_EMU_HERE
 
