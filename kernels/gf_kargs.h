@@ -200,7 +200,8 @@ GF_SAME_SIZE(gf_tensor_args, 200);
 /* ---- convolution by FFT in shared memory: kernels/tilefft.cu ------------------------------ */
 
 /* Overlap-save. Block t makes step_x x step_y output pixels from column (t % tiles_x) * step_x and
- * row (t / tiles_x) * step_y; the window's first tap meets the source ax columns and ay rows before. */
+ * row (t / tiles_x) * step_y; its tile begins ax columns and ay rows before them, and the taps at
+ * column `shift` of the tile. */
 typedef struct gf_tilefft_args {
     gf_kimage src, dst;
     gf_kcombine combine;
@@ -208,12 +209,13 @@ typedef struct gf_tilefft_args {
     const float *roots;    /* see tilefft.variants.h */
     const float *taps;     /* kh rows of kw; then the same of each term, when there are two */
     int tiles_x, step_x, step_y;
-    int kw, kh, ax, ay, border;
+    int kw, kh, ax, ay, shift, border;
     float border_value;
     float limit; /* pixels of this size or more, and NaN, are not let into the FFT */
     float probe; /* such a pixel times this is no finite float, others are far from it */
     int terms;   /* sums that are made one by one when pixels are infinite */
+    int unused;
 } gf_tilefft_args;
-GF_SAME_SIZE(gf_tilefft_args, 232);
+GF_SAME_SIZE(gf_tilefft_args, 240);
 
 #endif

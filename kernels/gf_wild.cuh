@@ -1,6 +1,6 @@
-/* Pixels that must not enter an FFT, because one of them would spoil its whole tile: NaN, infinities
- * and what is so large that sums of it overflow. The FFT sees 0 in their place; results whose window
- * holds one are computed again, directly. */
+/* Pixels that must not enter an FFT, because one of them would spoil its whole tile: NaN,
+ * infinities and what is so large that sums of it overflow. The FFT sees 0 in their place; results
+ * whose window holds one are computed again, directly. */
 #ifndef GF_WILD_CUH
 #define GF_WILD_CUH
 
@@ -34,9 +34,9 @@ template <class Args> GF_DEVICE bool gf_wild_any(const Args &a, const gf_wild_pl
     for (int v = static_cast<int>(threadIdx.y); v < rows && !wild;
          v += static_cast<int>(blockDim.y))
         for (int u = static_cast<int>(threadIdx.x); u < columns; u += static_cast<int>(blockDim.x))
-            gf_wild_tame(gf_load_border(a.src, place.from_x + u, place.from_y + v, a.border,
-                                        a.border_value),
-                         a.limit, wild);
+            gf_wild_tame(
+                gf_load_border(a.src, place.from_x + u, place.from_y + v, a.border, a.border_value),
+                a.limit, wild);
     return wild;
 }
 

@@ -5,7 +5,7 @@
 #ifndef GF_TILEFFT_VARIANTS_H
 #define GF_TILEFFT_VARIANTS_H
 
-#define GF_TILEFFT_VARIANTS(X) X(16, 1) X(16, 2) X(32, 1) X(32, 2)
+#define GF_TILEFFT_VARIANTS(X) X(16, 1) X(32, 1) X(32, 2)
 
 /* Columns that are in shared memory at a time. */
 enum { GF_TILEFFT_COLUMNS = 128 };
@@ -14,13 +14,13 @@ enum { GF_TILEFFT_COLUMNS = 128 };
 #define GF_TILEFFT_LINES(R) (4 * (R))
 #define GF_TILEFFT_HEIGHT(R) (2 * GF_TILEFFT_LINES(R))
 
+/* Neighbouring columns of a thread where it has R points of a column. */
+#define GF_TILEFFT_NEIGHBOURS(R) (GF_TILEFFT_POINTS / (R))
+
 /* A thread holds so many points. Blocks: those that a multiprocessor is to hold. */
 enum { GF_TILEFFT_POINTS = 32 };
 #define GF_TILEFFT_THREADS(R) (16 * (R))
-#ifndef GF_TILEFFT_TWO
-#define GF_TILEFFT_TWO 2
-#endif
-#define GF_TILEFFT_BLOCKS(R) ((R) == 16 ? GF_TILEFFT_TWO : 1)
+#define GF_TILEFFT_BLOCKS(R, BYTES) ((R) > 16 ? 1 : (BYTES) == 1 ? 3 : 2)
 
 /* Complex numbers from a line of the tile in shared memory to the next: two more after every
  * sixteen keep all three ways to walk over it free of bank conflicts. */
