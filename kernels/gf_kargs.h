@@ -217,5 +217,48 @@ typedef struct gf_tilefft_args {
     int unused;
 } gf_tilefft_args;
 GF_SAME_SIZE(gf_tilefft_args, 240);
+/* ---- smooth separable windows from a coarse grid: kernels/coarse.cu ----------------------- */
+
+/* Node J of the coarse grid, along either axis, stands for the GF_COARSE_SPAN * step pixels from
+ * J * step on, weighted by phi. See kernels/coarse.cu for the passes and what lies between them. */
+enum { GF_COARSE_SPAN = 7, GF_COARSE_MOST_STEP = 64 };
+
+typedef struct gf_coarse_args {
+    gf_kimage src, dst;
+    gf_kcombine combine;
+    float *down, *more; /* sums of rows by node and column, and what the next thread's rows add */
+    float *smooth;      /* down after the nodes' taps */
+    float *wide;        /* smooth made so in x too, with the rest: the rows the result is made of */
+    unsigned *blocks;   /* sum and first moment of each block of a source row, two bfloat16 */
+    float *grid, *bent; /* the blocks smoothed, at every grid_step pixels; then the rest in y */
+    int pitch;          /* floats: from row to row of down, more, smooth, wide */
+    int grid_pitch, block_pitch;
+    const float *node_taps; /* reach on both sides; then the rest's before the window, and after it */
+    const float *column_taps, *bend_taps[2]; /* the same in y; for u8 with the window's scale */
+    const float *block_taps;   /* of the sums, then of the moments */
+    const float *bends;        /* eight for each block of columns of a grid interval */
+    const float *taps;         /* kh rows of kw, for wild pixels */
+    int *wild;                 /* whether there are any; or NULL */
+    int border;
+    float border_value, outside, bent_outside; /* what lies around src, smooth and grid */
+    float limit;                /* pixels of this size or more, and NaN, count as wild */
+    int kw, kh, ax, ay, terms;
+    int step;                   /* pixels from node to node */
+    int reach;                  /* nodes on each side that a node's taps take in */
+    int nodes, wide_rows;       /* rows of down, and of smooth and wide */
+    int run;                    /* steps that a thread of `down` takes; at least GF_COARSE_SPAN - 1 */
+    int up_run;                 /* and one of `up` */
+    int node_n;                 /* length of the list of the nodes' taps */
+    int rest_from[2], rest_n;   /* offset of the first of the rest's taps, and length of their lists */
+    int block_left;             /* pixels before the image where the first block begins */
+    int block_n, block_step;    /* length of each list, a multiple of four with three zeros at its end;
+                                   blocks from grid point to grid point */
+    int grid_step, grid_columns;
+    int bend_blocks;            /* blocks of threads that make `bent` */
+    int unused;
+    int segment, lead, held;    /* wide: columns of a block; and before them, and in all, in memory */
+    float phi[GF_COARSE_MOST_STEP * GF_COARSE_SPAN]; /* by row of a step, then step of the span */
+} gf_coarse_args;
+GF_SAME_SIZE(gf_coarse_args, 416 + 4 * GF_COARSE_MOST_STEP * GF_COARSE_SPAN);
 
 #endif

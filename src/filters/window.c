@@ -6,10 +6,19 @@
 #include "core/alloc.h"
 
 const gf_impl *const gfi_window_impls[] = {
-    &gfi_window_ref,      &gfi_window_direct,      &gfi_window_sep,
+    &gfi_window_ref,
+    &gfi_window_direct,
+    &gfi_window_sep,
     &gfi_window_whole,
-    &gfi_window_fft,      &gfi_window_cuda_direct, &gfi_window_cuda_sep,    &gfi_window_cuda_tensor,
-    &gfi_window_cuda_fft, &gfi_window_cuda_tilefft, &gfi_window_cuda_stream, &gfi_window_cuda_any,
+    &gfi_window_fft,
+    &gfi_window_cuda_stream,
+    &gfi_window_cuda_tensor,
+    &gfi_window_cuda_coarse,
+    &gfi_window_cuda_tilefft,
+    &gfi_window_cuda_direct,
+    &gfi_window_cuda_sep,
+    &gfi_window_cuda_fft,
+    &gfi_window_cuda_any,
     NULL,
 };
 
