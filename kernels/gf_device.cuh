@@ -122,6 +122,26 @@ GF_DEVICE unsigned gf_sub_halves(unsigned a, unsigned b)
     return v;
 }
 
+GF_DEVICE unsigned gf_add_halves(unsigned a, unsigned b)
+{
+    unsigned v;
+    asm("add.rn.f16x2 %0, %1, %2;" : "=r"(v) : "r"(a), "r"(b));
+    return v;
+}
+GF_DEVICE unsigned gf_mul_halves(unsigned a, unsigned b)
+{
+    unsigned v;
+    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(v) : "r"(a), "r"(b));
+    return v;
+}
+/* The lowest bytes of a and b, each in 16 bits; the sign bit of a is 0. */
+GF_DEVICE unsigned gf_low_bytes(unsigned a, unsigned b)
+{
+    unsigned v;
+    asm("prmt.b32 %0, %1, %2, 0xb4b0;" : "=r"(v) : "r"(a), "r"(b));
+    return v;
+}
+
 /* d = a * b + c for a 16x16, b 16x8, in the layout of the instruction of that name. */
 GF_DEVICE void gf_mma_16816(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
                             const float (&c)[4])
@@ -133,17 +153,34 @@ GF_DEVICE void gf_mma_16816(float (&d)[4], const unsigned (&a)[4], unsigned b0, 
           "f"(c[2]), "f"(c[3]));
 }
 
-/* Load two 8x8 matrices of halves from shared memory, transposed; lanes 0-7 and 8-15 point to
- * their rows, 16 bytes each. */
-GF_DEVICE void gf_ldmatrix_2_trans(unsigned &a, unsigned &b, const void *row)
+/* The same for a 16x8, b 8x8. */
+GF_DEVICE void gf_mma_1688_halves(float (&d)[4], unsigned a0, unsigned a1, unsigned b,
+                           const float (&c)[4])
 {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];"
-                 : "=r"(a), "=r"(b)
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+        "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%8,%9,%10};"
+        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+        : "r"(a0), "r"(a1), "r"(b), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
+}
+
+/* Load four 8x8 matrices of halves from shared memory, transposed; each lane points to a row of 16
+ * bytes, eight lanes to a matrix. */
+GF_DEVICE void gf_ldmatrix_4_trans(unsigned (&v)[4], const void *row)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
                  : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row))));
 }
 
-/* Copy 8 aligned bytes from device to shared memory without waiting; wait for all such copies of
- * this thread. */
+/* Copy 4 or 8 aligned bytes from device to shared memory without waiting; wait for all such copies
+ * of this thread. */
+GF_DEVICE void gf_copy_async_4(void *shared, const void *global)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+                 "l"(global)
+                 : "memory");
+}
 GF_DEVICE void gf_copy_async_8(void *shared, const void *global)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(

@@ -189,13 +189,15 @@ typedef struct gf_tensor_args {
     gf_kimage src, dst;
     gf_kcombine combine;
     const void *weights; /* both band matrices: see tensor.variants.h */
-    int lead, ay;        /* columns and rows before a block's first pixel that its tile begins */
+    int lead, rise;      /* columns and rows before a block's first pixel that its tile begins */
     int border, border_byte;
     int tiles_x;         /* blocks side by side */
     float factor, start; /* result = sum * factor; start: what the u8 kernel adds, for rounding too */
-    int unused;
+    float lift, bias;    /* u8: what sums between the passes get, and the other pass takes back */
+    int narrow;          /* results need no clamping */
+    int unused[2];
 } gf_tensor_args;
-GF_SAME_SIZE(gf_tensor_args, 200);
+GF_SAME_SIZE(gf_tensor_args, 216);
 
 /* ---- convolution by FFT in shared memory: kernels/tilefft.cu ------------------------------ */
 

@@ -8,13 +8,14 @@
 #include "filters/kimage.h"
 #include "kernels/tensor.variants.h"
 
-enum { LEAST_SM = 80, GROUP = 16, LEAD_STEP = 8 };
+enum { LEAST_SM = 80, GROUP = 16, HALF = 8, LEAD_STEP = 4 };
 
-/* How a window is laid over groups of sixteen results. */
+/* How a window is laid over groups of results. */
 typedef struct tensor_shape {
-    int lead;  /* columns from a tile's first one to the first result */
-    int n;     /* products of sixteen that a result needs; at least 2 */
-    bool fast; /* the u8 kernel */
+    int lead, rise; /* columns and rows from a tile's first pixel to the first result */
+    int s;          /* eights of columns that eight results need; at least 2 */
+    bool fast;      /* the u8 kernel */
+    bool symmetric; /* the columns' taps are the same upwards and downwards */
 } tensor_shape;
 
 typedef struct tensor_state {
@@ -29,23 +30,47 @@ typedef struct tensor_state {
 
 static int round_up(int a, int step) { return (a + step - 1) / step * step; }
 
-/* The u8 kernel counts in 16 bits, and adds the offset to rounded results. */
-static bool fits_fast(const gfi_request *request)
+/* The u8 kernel counts in 16 bits, adds the offset to rounded results, and keeps 19 bits between
+ * the passes; what that loses must not be much amplified. */
+static bool fits_fast(const gfi_request *request, bool symmetric)
 {
-    enum { MOST_RESULT = 32000 };
+    static const double MOST_GAIN = 2, MOST_OFFSET = 32000;
     const gfi_window *w = request->window;
-    return request->out.pixel == GF_PIXEL_U8 && w->combine == GFI_COMBINE_SUM &&
-           request->n_fused == 0 && w->offset == rint(w->offset) &&
-           255 * w->abs_sum + fabs(w->offset) <= MOST_RESULT;
+    if (request->out.pixel != GF_PIXEL_U8 || request->n_fused > 0) return false;
+    if (w->combine == GFI_COMBINE_SUM)
+        return w->abs_sum <= MOST_GAIN && w->offset == rint(w->offset) &&
+               fabs(w->offset) <= MOST_OFFSET;
+    return symmetric && w->threshold == 0 && w->abs_sum <= 1 + 2 * MOST_GAIN;
+}
+
+static bool symmetric(const double *taps, int n)
+{
+    for (int i = 0; i < n / 2; i++)
+        if (taps[i] != taps[n - 1 - i]) return false;
+    return n % 2 == 1;
+}
+
+/* Eights that a window needs across from a tile that begins `lead` columns before a result. */
+static int eights(const gfi_window *w, int lead)
+{
+    return round_up(HALF + lead - w->ax + w->kw - 1, HALF) / HALF;
 }
 
 static tensor_shape shape_of(const gfi_request *request)
 {
     const gfi_window *w = request->window;
-    tensor_shape shape = { .lead = round_up(w->ax, LEAD_STEP), .fast = fits_fast(request) };
-    const int across = GROUP + shape.lead - w->ax + w->kw - 1, down = GROUP + w->kh - 1;
-    shape.n = round_up(across > down ? across : down, GROUP) / GROUP;
-    if (shape.n < 2) shape.n = 2;
+    tensor_shape shape = { .lead = round_up(w->ax, HALF) };
+    const int near = round_up(w->ax, LEAD_STEP);
+    const int down = (round_up(GROUP + w->kh - 1, GROUP) / GROUP - 1) * 2;
+    if (eights(w, near) < eights(w, shape.lead)) shape.lead = near;
+    shape.s = eights(w, shape.lead);
+    if (shape.s < down) shape.s = down;
+    if (shape.s < GF_TENSOR_LEAST) shape.s = GF_TENSOR_LEAST;
+    shape.symmetric = symmetric(w->term[0].col, w->kh);
+    if (!shape.symmetric) shape.s |= 1; /* there are no others */
+    shape.fast = fits_fast(request, shape.symmetric);
+    shape.rise = w->ay;
+    if (shape.symmetric) shape.rise += (GROUP * GF_TENSOR_GROUPS(shape.s) - GROUP + 1 - w->kh) / 2;
     return shape;
 }
 
@@ -65,13 +90,13 @@ static unsigned half_bits(double v, double *value)
 typedef struct band {
     const double *taps;
     int n_taps, shift;
-    int exponent; /* taps are taken times two to this */
+    double factor; /* taps are taken times this */
 } band;
 
 static double band_entry(const band *b, int result, int place)
 {
     const int i = place - result - b->shift;
-    return i >= 0 && i < b->n_taps ? ldexp(b->taps[i], b->exponent) : 0;
+    return i >= 0 && i < b->n_taps ? b->taps[i] * b->factor : 0;
 }
 
 /* Two neighbouring entries of a fragment: high parts into *high, what they miss into *low. */
@@ -84,77 +109,122 @@ static void put_pair(double first, double second, uint32_t *high, uint32_t *low)
     *low |= half_bits(second - b, &unused) << 16;
 }
 
-enum { LANES = 32, WORDS = 4 };
+enum { LANES = 32 };
 
-/* The band as the first operand, a row a result: words 0 and 1 are rows g and g + 8, 2 and 3 eight
- * places on. */
-static void fill_down(const band *b, int k, uint32_t (*to)[LANES][WORDS])
+/* A lane's words of the fragments; high and low parts lie some words apart. */
+typedef struct fragments {
+    uint32_t *words;
+    int n;
+} fragments;
+
+static uint32_t *word_of(const fragments *f, int word, int lane)
 {
-    for (int lane = 0; lane < LANES; lane++)
-        for (int word = 0; word < WORDS; word++) {
-            const int result = lane / 4 + word % 2 * 8;
-            const int place = GROUP * k + lane % 4 * 2 + word / 2 * 8;
+    return &f->words[(word / 4 * LANES + lane) * 4 + word % 4];
+}
+
+/* The band as the first operand, a row a result: of each four words the first two are rows g and
+ * g + 8, the others eight places on. */
+static void fill_down(const fragments *f, const band *b, int groups)
+{
+    for (int k = 0; k < groups; k++)
+        for (int lane = 0; lane < LANES; lane++)
+            for (int word = 0; word < 4; word++) {
+                const int result = lane / 4 + word % 2 * 8;
+                const int place = GROUP * k + lane % 4 * 2 + word / 2 * 8;
+                put_pair(band_entry(b, result, place), band_entry(b, result, place + 1),
+                         word_of(f, 8 * k + word, lane), word_of(f, 8 * k + 4 + word, lane));
+            }
+}
+
+/* Half the sum or the difference of the entries that lie the same way from either end. */
+static double folded_entry(const band *b, int result, int place, int groups, int sign)
+{
+    return 0.5 * (band_entry(b, result, place) +
+                  sign * band_entry(b, result, GROUP * groups - 1 - place));
+}
+
+/* The same for sums of pixels, then for differences: rows 0 to 7 are high parts, the others low. */
+static void fill_folded(const fragments *f, const band *b, int groups)
+{
+    for (int step = 0; step < GF_TENSOR_DOWN_STEPS(2 * groups - 2, true); step++)
+        for (int lane = 0; lane < LANES; lane++)
+            for (int word = 0; word < 4; word += 2) {
+                const int result = lane / 4, sign = step % 2 ? -1 : 1;
+                const int place = step / 2 * GROUP + lane % 4 * 2 + word / 2 * 8;
+                if (place >= HALF * groups) continue;
+                put_pair(folded_entry(b, result, place, groups, sign),
+                         folded_entry(b, result, place + 1, groups, sign),
+                         word_of(f, 4 * step + word, lane), word_of(f, 4 * step + word + 1, lane));
+            }
+}
+
+/* The band as the second operand, a column a result. Twice, in different pairs of registers. */
+static void fill_along(const fragments *f, const band *b, int s, int first)
+{
+    for (int half = 0; half < 2 * s; half++)
+        for (int lane = 0; lane < LANES; lane++) {
+            const int result = lane / 4, place = half % s * HALF + lane % 4 * 2;
             put_pair(band_entry(b, result, place), band_entry(b, result, place + 1),
-                     &to[0][lane][word], &to[1][lane][word]);
+                     word_of(f, first + half, lane), word_of(f, first + 2 * s + half, lane));
         }
 }
 
-/* The band as the second operand, a column a result: words 0 and 1 make the even columns, 2 and 3
- * the odd ones. The first pass leaves a lane columns 4t and 4t + 2, then 4t + 1 and 4t + 3. */
-static void fill_along(const band *b, int k, uint32_t (*to)[LANES][WORDS])
-{
-    for (int lane = 0; lane < LANES; lane++)
-        for (int word = 0; word < WORDS; word++) {
-            const int result = lane / 4 * 2 + word / 2;
-            const int place = GROUP * k + lane % 4 * 4 + word % 2;
-            put_pair(band_entry(b, result, place), band_entry(b, result, place + 2),
-                     &to[0][lane][word], &to[1][lane][word]);
-        }
-}
-
-/* The exponent that brings sum |taps| into [2^(bits-1), 2^bits). */
-static int scaling(const double *taps, int n, int bits)
+static double abs_sum(const double *taps, int n)
 {
     double sum = 0;
-    int exponent = 0;
     for (int i = 0; i < n; i++) sum += fabs(taps[i]);
+    return sum;
+}
+
+/* The power of two that brings sum |taps| into [2^(bits-1), 2^bits). */
+static double scaling(const double *taps, int n, int bits)
+{
+    const double sum = abs_sum(taps, n);
+    int exponent = 0;
     if (sum > 0) frexp(sum, &exponent);
-    return sum > 0 ? bits - exponent : 0;
+    return sum > 0 ? ldexp(1, bits - exponent) : 1;
 }
 
 /* Sums of 255 times the taps must not reach binary16's largest, 65504. The u8 kernel takes pixels
- * times 2^-24. */
+ * times 2^-24, wants sums below 1/2 after the first pass, and has up to 2^-5 after the lift. */
 static void make_bands(const gfi_window *w, const tensor_shape *shape, band *down, band *along)
 {
+    static const double MOST_PARTS = 0x1p19 - 4;
     const gfi_term *term = &w->term[0];
-    *down = (band){ .taps = term->col,
-                    .n_taps = w->kh,
-                    .exponent = scaling(term->col, w->kh, shape->fast ? 15 : 8) };
-    *along = (band){ .taps = term->row,
-                     .n_taps = w->kw,
-                     .shift = shape->lead - w->ax,
-                     .exponent = scaling(term->row, w->kw, 8) };
+    const double sum = abs_sum(term->col, w->kh);
+    *down = (band){ .taps = term->col, .n_taps = w->kh, .shift = shape->rise - w->ay };
+    down->factor =
+        shape->fast && sum > 0 ? MOST_PARTS * 0x1p4 / 255 / sum : scaling(term->col, w->kh, 8);
+    *along = (band){ .taps = term->row, .n_taps = w->kw, .shift = shape->lead - w->ax };
+    along->factor = scaling(term->row, w->kw, shape->fast ? 15 : 8);
 }
 
-/* The factor from the kernel's sums to the window's, as a power of two. */
-static int factor_exponent(const band *down, const band *along, bool fast)
+/* What the sums between the passes are lifted by so that none is negative: multiples of 2^-20. */
+static double lift_of(const gfi_window *w, const band *down)
 {
-    return (fast ? 24 : 0) - down->exponent - along->exponent;
+    double least = 0;
+    for (int i = 0; i < w->kh; i++) least += fmin(down->taps[i], 0) * down->factor * 255 * 0x1p-24;
+    return ldexp(ceil(ldexp(-least, 20)), -20);
 }
 
 static gf_status upload_weights(const gfi_request *request, const band *down, const band *along,
-                                int n, void **out)
+                                const tensor_shape *shape, void **out)
 {
-    const size_t bytes = (size_t)GF_TENSOR_WEIGHT_BYTES(n);
-    uint32_t(*host)[LANES][WORDS] = gfi_alloc_zero(bytes, 1, "weights");
-    if (!host) return GF_ERROR_NO_MEMORY;
-    for (int k = 0; k < n; k++) {
-        fill_down(down, k, &host[2 * k]);
-        fill_along(along, k, &host[2 * (n + k)]);
-    }
+    const int steps = GF_TENSOR_DOWN_STEPS(shape->s, shape->symmetric);
+    const fragments f = { .n = GF_TENSOR_WORDS(shape->s, shape->symmetric),
+                          .words = gfi_alloc_zero(
+                              LANES * sizeof(uint32_t),
+                              (size_t)GF_TENSOR_WORDS(shape->s, shape->symmetric), "weights") };
+    if (!f.words) return GF_ERROR_NO_MEMORY;
+    const size_t bytes = (size_t)f.n * LANES * sizeof(uint32_t);
+    if (shape->symmetric)
+        fill_folded(&f, down, GF_TENSOR_GROUPS(shape->s));
+    else
+        fill_down(&f, down, GF_TENSOR_GROUPS(shape->s));
+    fill_along(&f, along, shape->s, 4 * steps);
     gf_status status = gfi_device_alloc(request->queue, bytes, out);
-    if (status == GF_OK) status = gfi_upload(request->queue, *out, host, bytes);
-    gfi_free(host);
+    if (status == GF_OK) status = gfi_upload(request->queue, *out, f.words, bytes);
+    gfi_free(f.words);
     return status;
 }
 
@@ -170,11 +240,12 @@ static bool whole_byte(double v) { return v >= 0 && v <= 255 && v == rint(v); }
 /* Powers of two that floats hold with room to spare. */
 static bool taps_in_range(const gfi_window *w, const tensor_shape *shape)
 {
-    enum { MOST = 60 };
+    static const double MOST = 0x1p60, LEAST = 0x1p-60;
     band down, along;
     if (!isfinite(w->abs_sum)) return false;
     make_bands(w, shape, &down, &along);
-    return abs(down.exponent) <= MOST && abs(along.exponent) <= MOST;
+    return down.factor <= MOST && down.factor >= LEAST && along.factor <= MOST &&
+           along.factor >= LEAST;
 }
 
 static int64_t n_blocks(const gfi_request *request)
@@ -195,7 +266,7 @@ static bool window_fits(const gfi_request *request, char why[GFI_WHY_BYTES])
     if (w->combine == GFI_COMBINE_UNSHARP && !anchored_inside(w))
         return gfi_window_unusable(why, "the anchor %d,%d is outside the window", w->ax, w->ay);
     const tensor_shape shape = shape_of(request);
-    if (shape.n > GF_TENSOR_MOST)
+    if (shape.s > GF_TENSOR_MOST)
         return gfi_window_unusable(why, "a window of %dx%d is too long", w->kw, w->kh);
     if (!taps_in_range(w, &shape))
         return gfi_window_unusable(why, "the taps are too large or too small for binary16");
@@ -217,7 +288,7 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
     if (!window_fits(request, why) || !gfi_window_countable(request, why)) return false;
     if (n_blocks(request) > INT32_MAX)
         return gfi_window_unusable(why, "the image is too large for one launch");
-    const size_t shared = (size_t)GF_TENSOR_SHARED_BYTES(shape_of(request).n);
+    const size_t shared = (size_t)GF_TENSOR_SHARED_BYTES(shape_of(request).s);
     if (shared > gfi_window_chip(request).shared_bytes_block)
         return gfi_window_unusable(why, "a tile takes %zu bytes of shared memory", shared);
     return true;
@@ -227,9 +298,9 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
  * 0.145 0.184 0.232 ms; the exact kernel with unsharp: 0.133 – 0.220 0.323 0.357 ms. */
 static double block_ns(const tensor_shape *shape)
 {
-    static const double fast[GF_TENSOR_MOST + 1] = { 0, 0, 2965, 3640, 4670, 5930, 7480 };
-    static const double exact[GF_TENSOR_MOST + 1] = { 0, 0, 4290, 5600, 7090, 10400, 11500 };
-    return (shape->fast ? fast : exact)[shape->n];
+    static const double fast[7] = { 0, 0, 2965, 3640, 4670, 5930, 7480 };
+    static const double exact[7] = { 0, 0, 4290, 5600, 7090, 10400, 11500 };
+    return (shape->fast ? fast : exact)[GF_TENSOR_GROUPS(shape->s)];
 }
 
 /* Few blocks, alone on their multiprocessors, wait for their own loads: 1024^2 takes 0.017 ms. */
@@ -246,11 +317,32 @@ static double cost_ns(const gfi_request *request)
 
 /* ---- prepare and run ----------------------------------------------------------------------- */
 
-static gfi_launch_config configure(const gfi_request *request, int n)
+static gfi_launch_config configure(const gfi_request *request, int s)
 {
     return (gfi_launch_config){ .grid = { (unsigned)n_blocks(request), 1, 1 },
                                 .block = { GF_TENSOR_THREADS, 1, 1 },
-                                .shared_bytes = (size_t)GF_TENSOR_SHARED_BYTES(n) };
+                                .shared_bytes = (size_t)GF_TENSOR_SHARED_BYTES(s) };
+}
+
+static double signed_sum(const double *taps, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += taps[i];
+    return sum;
+}
+
+static bool none_negative(const double *taps, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (taps[i] < 0) return false;
+    return true;
+}
+
+/* Whether no result needs to be clamped. */
+static bool narrow(const gfi_window *w)
+{
+    return none_negative(w->term[0].col, w->kh) && none_negative(w->term[0].row, w->kw) &&
+           w->scale >= 0 && w->offset >= 0 && 255 * w->abs_sum + w->offset < 255.4;
 }
 
 static void fill_args(const gfi_request *request, const band *down, const band *along,
@@ -258,14 +350,19 @@ static void fill_args(const gfi_request *request, const band *down, const band *
 {
     static const double ROUNDS = 0x1.8p23; /* after it a float has no fraction */
     const gfi_window *w = request->window;
-    double factor = ldexp(1, factor_exponent(down, along, shape->fast));
-    if (shape->fast) factor *= w->scale; /* else gf_kcombine has it */
+    const double lift = lift_of(w, down), row_sum = signed_sum(along->taps, along->n_taps);
+    double factor = 1 / (down->factor * along->factor);
+    /* else gf_kcombine has the scale or the amount */
+    if (shape->fast) factor *= 0x1p28 * (w->combine == GFI_COMBINE_SUM ? w->scale : -w->amount);
     *args = (gf_tensor_args){ .combine = gfi_window_combine(request),
                               .lead = shape->lead,
-                              .ay = w->ay,
+                              .rise = shape->rise,
                               .border = (int)w->border,
                               .tiles_x = (request->out.width - 1) / GF_TENSOR_WIDTH + 1,
                               .start = (float)(ROUNDS + w->offset),
+                              .lift = (float)(8 + lift),
+                              .bias = (float)(-lift * 0x1p-4 * row_sum * along->factor),
+                              .narrow = narrow(w),
                               .factor = (float)factor };
     if (w->border == GF_BORDER_CONSTANT) args->border_byte = (int)w->border_value;
 }
@@ -282,12 +379,13 @@ static gf_status prepare_state(const gfi_request *request, tensor_state *s)
     char name[32];
     band down, along;
     s->shape = shape_of(request);
-    s->config = configure(request, s->shape.n);
-    snprintf(name, sizeof name, "gf_tensor_%s%d", s->shape.fast ? "u8_" : "", s->shape.n);
+    s->config = configure(request, s->shape.s);
+    snprintf(name, sizeof name, "gf_tensor_%s%d%s", s->shape.fast ? "u8_" : "", s->shape.s,
+             s->shape.symmetric ? "_sym" : "");
     GFI_TRY(gfi_kernel_find(gfi_queue_device(request->queue), name, &s->kernel));
     make_bands(request->window, &s->shape, &down, &along);
     fill_args(request, &down, &along, &s->shape, &s->args);
-    GFI_TRY(upload_weights(request, &down, &along, s->shape.n, &s->weights));
+    GFI_TRY(upload_weights(request, &down, &along, &s->shape, &s->weights));
     s->args.weights = s->weights;
     return GF_OK;
 }
@@ -317,14 +415,17 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
 
 static size_t memory_bytes(const void *state)
 {
-    return (size_t)GF_TENSOR_WEIGHT_BYTES(((const tensor_state *)state)->shape.n);
+    const tensor_shape *shape = &((const tensor_state *)state)->shape;
+    return sizeof(uint32_t) * LANES * (size_t)GF_TENSOR_WORDS(shape->s, shape->symmetric);
 }
 
 static void describe(const void *state, char *out, size_t n_bytes)
 {
     const tensor_state *s = state;
-    snprintf(out, n_bytes, "%d+%d products a result, %s, %zu KB shared", s->shape.n, s->shape.n,
-             s->shape.fast ? "u8" : "exact pixels", (s->config.shared_bytes + 1023) / 1024);
+    snprintf(out, n_bytes, "%d columns for 8, %d%s rows for 16, %s, %zu KB shared",
+             HALF * s->shape.s, GROUP * GF_TENSOR_GROUPS(s->shape.s),
+             s->shape.symmetric ? " folded" : "", s->shape.fast ? "u8" : "exact pixels",
+             (s->config.shared_bytes + 1023) / 1024);
 }
 
 const gf_impl gfi_window_cuda_tensor = { .name = "cuda-tensor",

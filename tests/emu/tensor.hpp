@@ -84,6 +84,22 @@ inline unsigned gf_sub_halves(unsigned a, unsigned b)
     return gf_pack_halves(x.x - y.x, x.y - y.y);
 }
 
+inline unsigned gf_add_halves(unsigned a, unsigned b)
+{
+    const float2 x = gf_unpack_halves(a), y = gf_unpack_halves(b);
+    return gf_pack_halves(x.x + y.x, x.y + y.y);
+}
+inline unsigned gf_mul_halves(unsigned a, unsigned b)
+{
+    const float2 x = gf_unpack_halves(a), y = gf_unpack_halves(b);
+    return gf_pack_halves(x.x * y.x, x.y * y.y);
+}
+inline unsigned gf_low_bytes(unsigned a, unsigned b)
+{
+    if (a >> 31) abort();
+    return (a & 255u) | (b & 255u) << 16;
+}
+
 inline void gf_mma_16816(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
                          const float (&c)[4], GF_EMU_HERE)
 {
@@ -101,23 +117,43 @@ inline void gf_mma_16816(float (&d)[4], const unsigned (&a)[4], unsigned b0, uns
     }
 }
 
-inline void gf_ldmatrix_2_trans(unsigned &a, unsigned &b, const void *row, GF_EMU_HERE)
+inline void gf_mma_1688_halves(float (&d)[4], unsigned a0, unsigned a1, unsigned b, const float (&c)[4],
+                        GF_EMU_HERE)
+{
+    const emu::message own = { { a0, a1, b } };
+    const emu::message *all = emu::gather(own, file, line);
+    const int row = emu::lane_id() / 4, column = emu::lane_id() % 4 * 2;
+    for (int i = 0; i < 4; i++) {
+        double sum = c[i];
+        for (int t = 0; t < 4; t++)
+            sum += emu::half_product(all[4 * row + t].word[i / 2],
+                                     all[4 * (column + i % 2) + t].word[2]);
+        d[i] = emu::truncated(sum);
+    }
+}
+
+inline void gf_ldmatrix_4_trans(unsigned (&v)[4], const void *row, GF_EMU_HERE)
 {
     emu::message own = {};
     memcpy(own.word, &row, sizeof row);
     const emu::message *all = emu::gather(own, file, line);
     const int column = emu::lane_id() / 4, first = emu::lane_id() % 4 * 2;
-    unsigned halves[4];
     for (int i = 0; i < 4; i++) {
-        const unsigned char *from;
-        memcpy(&from, all[i / 2 * 8 + first + i % 2].word, sizeof from);
-        if (reinterpret_cast<uintptr_t>(from) % 16) abort();
-        halves[i] = reinterpret_cast<const uint16_t *>(from)[column];
+        v[i] = 0;
+        for (int k = 0; k < 2; k++) {
+            const unsigned char *from;
+            memcpy(&from, all[8 * i + first + k].word, sizeof from);
+            if (reinterpret_cast<uintptr_t>(from) % 16) abort();
+            const unsigned half = reinterpret_cast<const uint16_t *>(from)[column];
+            v[i] |= half << 16 * k;
+        }
     }
-    a = halves[0] | halves[1] << 16;
-    b = halves[2] | halves[3] << 16;
 }
 
+inline void gf_copy_async_4(void *shared, const void *global)
+{
+    *static_cast<unsigned *>(shared) = *static_cast<const unsigned *>(global);
+}
 inline void gf_copy_async_8(void *shared, const void *global)
 {
     *static_cast<uint2 *>(shared) = *static_cast<const uint2 *>(global);
