@@ -153,6 +153,17 @@ GF_DEVICE void gf_mma_16816(float (&d)[4], const unsigned (&a)[4], unsigned b0, 
           "f"(c[2]), "f"(c[3]));
 }
 
+/* The same for whole numbers: a 16x32 of u8, b 32x8 of s8. */
+GF_DEVICE void gf_mma_16832_u8(int (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
+                               const int (&c)[4])
+{
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"
+        : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "r"(c[0]), "r"(c[1]),
+          "r"(c[2]), "r"(c[3]));
+}
+
 /* The same for a 16x8, b 8x8. */
 GF_DEVICE void gf_mma_1688_halves(float (&d)[4], unsigned a0, unsigned a1, unsigned b,
                            const float (&c)[4])

@@ -263,4 +263,19 @@ typedef struct gf_coarse_args {
 } gf_coarse_args;
 GF_SAME_SIZE(gf_coarse_args, 416 + 4 * GF_COARSE_MOST_STEP * GF_COARSE_SPAN);
 
+/* ---- other windows of u8 images on tensor cores: kernels/band.cu -------------------------- */
+
+typedef struct gf_band_args {
+    gf_kimage src, dst;
+    gf_kcombine combine;
+    const void *taps; /* see band.variants.h */
+    int lead, ay;     /* columns and rows before a block's first pixel that its tile begins */
+    int border, border_byte;
+    int tiles_x;      /* blocks side by side */
+    int groups;       /* of rows */
+    float factor;     /* window's sum = the taps' sum * factor */
+    int rows;         /* output rows of a block, whole tiles */
+} gf_band_args;
+GF_SAME_SIZE(gf_band_args, 200);
+
 #endif

@@ -51,14 +51,14 @@ gf_status gfi_window_finish(gfi_window *window);
 /* What filters end with: set the border and finish; on failure destroys the window. window is *out. */
 gf_status gfi_window_complete(gfi_window *window, gf_border border, double border_value, gfi_window **out);
 
-/* The implementations that all window filters list: ref, direct, sep, whole, fft, cuda-direct, cuda-sep,
- * and those of CUDA; of equal costs the first counts. */
+/* The implementations that all window filters list: ref, the fast ones of the CPU, and those of CUDA; of
+ * equal costs the first counts. */
 extern const gf_impl *const gfi_window_impls[];
 
 /* Members of that table, one file each. */
 extern const gf_impl gfi_window_ref, gfi_window_direct, gfi_window_sep, gfi_window_whole, gfi_window_fft;
-extern const gf_impl gfi_window_cuda_tensor;
-extern const gf_impl gfi_window_cuda_direct, gfi_window_cuda_sep, gfi_window_cuda_fft, gfi_window_cuda_any;
-extern const gf_impl gfi_window_cuda_stream, gfi_window_cuda_tilefft, gfi_window_cuda_coarse;
+extern const gf_impl gfi_window_cuda_stream, gfi_window_cuda_band, gfi_window_cuda_tensor, gfi_window_cuda_coarse;
+extern const gf_impl gfi_window_cuda_tilefft, gfi_window_cuda_direct, gfi_window_cuda_sep, gfi_window_cuda_fft;
+extern const gf_impl gfi_window_cuda_any;
 
 #endif

@@ -40,6 +40,15 @@ inline double half_product(uint32_t a, uint32_t b)
     return static_cast<double>(float_of(a & 0xffffu)) * float_of(b & 0xffffu) +
            static_cast<double>(float_of(a >> 16)) * float_of(b >> 16);
 }
+
+/* Of four u8 and four s8, modulo 2^32 as all that is made of it. */
+inline unsigned byte_product(uint32_t a, uint32_t b)
+{
+    int sum = 0;
+    for (int i = 0; i < 32; i += 8)
+        sum += static_cast<uint8_t>(a >> i) * static_cast<int8_t>(b >> i);
+    return static_cast<unsigned>(sum);
+}
 } // namespace emu
 
 inline unsigned gf_pick_bytes(unsigned a, unsigned b, unsigned which)
@@ -114,6 +123,23 @@ inline void gf_mma_16816(float (&d)[4], const unsigned (&a)[4], unsigned b0, uns
                    emu::half_product(x.word[i / 2 + 2], y.word[5]);
         }
         d[i] = emu::truncated(sum);
+    }
+}
+
+inline void gf_mma_16832_u8(int (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
+                            const int (&c)[4], GF_EMU_HERE)
+{
+    const emu::message own = { { a[0], a[1], a[2], a[3], b0, b1 } };
+    const emu::message *all = emu::gather(own, file, line);
+    const int row = emu::lane_id() / 4, column = emu::lane_id() % 4 * 2;
+    for (int i = 0; i < 4; i++) {
+        unsigned sum = static_cast<unsigned>(c[i]);
+        for (int t = 0; t < 4; t++) {
+            const emu::message &x = all[4 * row + t], &y = all[4 * (column + i % 2) + t];
+            sum += emu::byte_product(x.word[i / 2], y.word[4]) +
+                   emu::byte_product(x.word[i / 2 + 2], y.word[5]);
+        }
+        d[i] = static_cast<int>(sum);
     }
 }
 
