@@ -87,13 +87,6 @@ GF_DEVICE unsigned gf_clamp_halves(unsigned v, unsigned top)
 {
     return __vimin_s16x2_relu(v, top);
 }
-/* sum plus the products of four bytes without sign and four with. */
-GF_DEVICE unsigned gf_dot_bytes(unsigned bytes, unsigned with_sign, unsigned sum)
-{
-    unsigned r;
-    asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(bytes), "r"(with_sign), "r"(sum));
-    return r;
-}
 
 /* Tensor cores; what is in this part exists on sm_80 and up only. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

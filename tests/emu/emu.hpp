@@ -187,12 +187,6 @@ inline float gf_bits_float(unsigned bits)
 }
 inline float gf_rsqrt(float v) { return 1.0f / sqrtf(v); }
 inline float gf_sqrt(float v) { return sqrtf(v); }
-inline unsigned gf_dot_bytes(unsigned bytes, unsigned with_sign, unsigned sum)
-{
-    for (int i = 0; i < 32; i += 8)
-        sum += (bytes >> i & 0xffu) * static_cast<unsigned>(static_cast<int8_t>(with_sign >> i));
-    return sum;
-}
 inline int gf_popc(unsigned v) { return __builtin_popcount(v); }
 inline int gf_clz(unsigned v) { return v ? __builtin_clz(v) : 32; }
 
