@@ -588,13 +588,14 @@ template <int C> GF_DEVICE void gf_coarse_smooth(const gf_coarse_args &a, float 
     float *const sums = memory + 2 * COLUMNS * warp + own, *const moments = sums + COLUMNS;
     if (row < a.src.height) {
         const unsigned *const blocks = a.blocks + static_cast<long long>(row) * a.block_pitch;
+        float2 v[4];
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const int at = min((column + i) * a.block_step, a.block_pitch - a.block_step);
-            const float2 merged = gf_coarse_merge<C>(blocks + at, a.block_step);
-            sums[i] = merged.x;
-            moments[i] = merged.y;
-        }
+        for (int i = 0; i < 4; i++)
+            v[i] = gf_coarse_merge<C>(
+                blocks + min((column + i) * a.block_step, a.block_pitch - a.block_step),
+                a.block_step);
+        gf_put4(sums, make_float4(v[0].x, v[1].x, v[2].x, v[3].x));
+        gf_put4(moments, make_float4(v[0].y, v[1].y, v[2].y, v[3].y));
     }
     __syncthreads();
     if (row >= a.src.height || own >= COLUMNS - a.block_n || column >= a.grid_pitch) return;

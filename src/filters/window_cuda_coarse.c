@@ -258,17 +258,18 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
                                allowed);
 }
 
-/* 2026-11-30, H200, 8192^2, Gaussians: u8 with sigma 10, 30, 100 (steps of 4, 12, 48) 0.542 0.366
- * 0.583 ms, f32 with 10 and 30 (steps of 4, 12) 0.762 0.584 ms; 2048^2 u8, 30: 0.075 ms. */
+/* 2026-11-30, H200, 8192^2, Gaussians: u8 with sigma 10, 20, 30, 100 (steps of 4, 8, 12, 48) 0.530
+ * 0.387 0.313 0.589 ms; u16 with 10 0.647 ms; f32 with 10 and 30 0.704 0.522 ms. u8 with 30, 2048^2
+ * and 512^2: 0.077 0.065 ms. Long steps make threads walk far, and so leave few of them. */
 static double cost_ns(const gfi_request *request)
 {
-    static const double LAUNCHES_NS = 40e3, BYTES_NS = 2.9e-3, OTHERS_NS = 5.5e-3, STEP_NS = 18e-3;
-    static const double MEASURED_ON = 132;
+    static const double LAUNCHES_NS = 60e3, BYTES_NS = 1e-3, OTHERS_NS = 3.7e-3;
+    static const double NODES_NS = 20e-3, WALK_NS = 7e-5, MEASURED_ON = 132;
     const gfi_window *w = request->window;
     const double step = first_step(request, gfi_coarse_sigma(w->term[0].row, w->kw));
     const double pixels = (request->out.width + 2.0 * w->kw) * (request->out.height + 2.0 * w->kh);
-    const double pixel_ns =
-        (request->in.pixel == GF_PIXEL_U8 ? BYTES_NS : OTHERS_NS) + STEP_NS / step;
+    const double pixel_ns = (request->in.pixel == GF_PIXEL_U8 ? BYTES_NS : OTHERS_NS) +
+                            NODES_NS / step + WALK_NS * step;
     return LAUNCHES_NS + pixels * pixel_ns * MEASURED_ON / gfi_window_chip(request).multiprocessors;
 }
 
