@@ -8,8 +8,7 @@
  * kernel and of the other. */
 #define GF_TENSOR_VARIANTS(X) X(3, 6, 5) X(5, 4, 4) X(7, 3, 3) X(9, 3, 3) X(11, 3, 2)
 #define GF_TENSOR_SYM_VARIANTS(X)                                                                  \
-    X(2, 7, 5) X(3, 6, 5) X(4, 4, 4) X(5, 4, 4) X(6, 4, 3)                                         \
-    X(7, 4, 3) X(8, 3, 3) X(9, 3, 3) X(10, 3, 2) X(11, 3, 2)
+    X(2, 7, 5) X(3, 6, 5) X(5, 4, 4) X(7, 4, 3) X(9, 3, 3) X(11, 3, 2)
 enum { GF_TENSOR_LEAST = 2, GF_TENSOR_MOST = 11 };
 #define GF_TENSOR_GROUPS(S) ((S) / 2 + 1)
 
