@@ -514,7 +514,9 @@ GF_DEVICE void gf_stream_edges(const gf_stream_args &a)
 template <class T, int K, int TERMS, int FORM, int N, int ROWS>
 GF_DEVICE void gf_stream_block(const gf_stream_args &a)
 {
-    enum { PLAIN = K <= 7 };
+    enum {
+        SHORT = K <= 7
+    }; /* long windows' code is long: for the usual case, and for all others */
     if (static_cast<int>(blockIdx.y) < a.edge_layers) {
         gf_stream_edges<T, K, TERMS, FORM>(a);
         return;
@@ -529,14 +531,14 @@ GF_DEVICE void gf_stream_block(const gf_stream_args &a)
     const int warp = group - static_cast<int>(threadIdx.x % 32);
     const bool careful = y < a.ay || y - a.ay + read > a.src.height ||
                          (a.folds && (warp == 0 || warp + 32 >= a.last));
-    if (PLAIN && a.plain && careful)
-        gf_stream_columns<T, K, TERMS, FORM, N, ROWS, true, PLAIN>(a, place, group * N, y, rows);
-    else if (PLAIN && a.plain)
-        gf_stream_columns<T, K, TERMS, FORM, N, ROWS, false, PLAIN>(a, place, group * N, y, rows);
-    else if (careful)
-        gf_stream_columns<T, K, TERMS, FORM, N, ROWS, true, false>(a, place, group * N, y, rows);
+    if (a.plain && !careful)
+        gf_stream_columns<T, K, TERMS, FORM, N, ROWS, false, true>(a, place, group * N, y, rows);
+    else if (SHORT && a.plain)
+        gf_stream_columns<T, K, TERMS, FORM, N, ROWS, true, SHORT>(a, place, group * N, y, rows);
+    else if (SHORT && !careful)
+        gf_stream_columns<T, K, TERMS, FORM, N, ROWS, !SHORT, false>(a, place, group * N, y, rows);
     else
-        gf_stream_columns<T, K, TERMS, FORM, N, ROWS, false, false>(a, place, group * N, y, rows);
+        gf_stream_columns<T, K, TERMS, FORM, N, ROWS, true, false>(a, place, group * N, y, rows);
 }
 
 template <int BYTES> struct gf_stream_source;

@@ -15,7 +15,7 @@ enum { GF_STREAM_ANY, GF_STREAM_WHOLE, GF_STREAM_MIRRORED };
 #define GF_STREAM_VARIANTS(X)                                                                      \
     /* prefix, bytes, form, K, terms, columns, rows, threads, blocks, height */                    \
     X(u8, 1, ANY, 3, 0, 8, 4, 128, 8, 20)                                                          \
-    X(u8, 1, ANY, 5, 0, 16, 2, 128, 3, 60)                                                         \
+    X(u8, 1, ANY, 5, 0, 16, 2, 128, 4, 60)                                                         \
     X(u8, 1, ANY, 7, 0, 8, 1, 128, 4, 80)                                                          \
     X(u8, 1, ANY, 3, 1, 8, 4, 128, 8, 20)                                                          \
     X(u8, 1, ANY, 5, 1, 8, 2, 128, 5, 60)                                                          \
@@ -37,7 +37,7 @@ enum { GF_STREAM_ANY, GF_STREAM_WHOLE, GF_STREAM_MIRRORED };
     X(f32, 4, ANY, 7, 0, 4, 1, 128, 8, 60)                                                         \
     X(f32, 4, ANY, 3, 1, 4, 2, 256, 4, 60)                                                         \
     X(f32, 4, ANY, 5, 1, 4, 2, 128, 8, 60)                                                         \
-    X(f32, 4, ANY, 7, 1, 4, 2, 128, 6, 60)                                                         \
+    X(f32, 4, ANY, 7, 1, 4, 1, 128, 8, 60)                                                         \
     X(f32, 4, ANY, 3, 2, 4, 2, 256, 4, 60)                                                         \
     X(f32, 4, ANY, 5, 2, 4, 2, 128, 5, 60)                                                         \
     X(f32, 4, ANY, 7, 2, 4, 2, 128, 4, 60)                                                         \
@@ -50,7 +50,7 @@ enum { GF_STREAM_ANY, GF_STREAM_WHOLE, GF_STREAM_MIRRORED };
     X(u8_whole, 1, WHOLE, 3, 2, 8, 2, 128, 6, 40)                                                  \
     X(u8_whole, 1, WHOLE, 5, 2, 8, 2, 128, 4, 80)                                                  \
     X(u8_whole, 1, WHOLE, 7, 2, 4, 2, 128, 5, 60)                                                  \
-    X(u8_mirrored, 1, MIRRORED, 5, 0, 8, 2, 128, 5, 30)                                            \
+    X(u8_mirrored, 1, MIRRORED, 5, 0, 16, 2, 128, 3, 60)                                           \
     X(u8_mirrored, 1, MIRRORED, 7, 0, 8, 2, 128, 4, 80)                                            \
     X(u16_mirrored, 2, MIRRORED, 5, 0, 8, 2, 128, 5, 60)                                           \
     X(u16_mirrored, 2, MIRRORED, 7, 0, 8, 2, 128, 4, 80)                                           \
