@@ -424,37 +424,28 @@ GF_DEVICE void gf_band_rows(const gf_band_args &a, const unsigned char *tile, in
         gf_band_read_taps<S, W, false>(a, from, weights, place, words);
 }
 
-/* A block makes `rows` rows, a tile at a time; the next one is filled meanwhile. */
 template <int S, int G, int W>
 GF_DEVICE void gf_band_block(const gf_band_args &a, unsigned char *shared)
 {
     enum { N = G ? G * GF_BAND_PRODUCTS(W) : 1 };
     const int most_columns = GF_BAND_WIDTH, most_rows = GF_BAND_HEIGHT;
     const int block = static_cast<int>(blockIdx.x), groups = G ? G : a.groups;
-    const int x = block % a.tiles_x * GF_BAND_WIDTH, begin = block / a.tiles_x * a.rows;
-    const int end = min(begin + a.rows, a.dst.height);
-    const int cells = (min(most_columns, a.dst.width - x) + GF_BAND_ACROSS - 1) / GF_BAND_ACROSS;
+    const int x = block % a.tiles_x * GF_BAND_WIDTH, y = block / a.tiles_x * GF_BAND_HEIGHT;
+    const int columns = min(most_columns, a.dst.width - x), rows = min(most_rows, a.dst.height - y);
+    const int cells = (columns + GF_BAND_ACROSS - 1) / GF_BAND_ACROSS;
     const uint4 *const weights = static_cast<const uint4 *>(a.taps) + threadIdx.x % 32;
     gf_band_taps<S> taps[N];
 #pragma unroll
     for (int k = 0; G && k < N; k++) gf_band_load(weights, k, taps[k]);
     gf_band_tile tile;
-    tile.x = x - a.lead;
+    tile.data = shared;
+    tile.x = x - a.lead, tile.y = y - a.ay;
     tile.words = GF_BAND_PAIR / GF_BAND_WORD * (cells + W - 1);
-    for (int y = begin - GF_BAND_HEIGHT, turn = 0; y < end; y += GF_BAND_HEIGHT, turn ^= 1) {
-        gf_copy_async_wait();
-        __syncthreads();
-        const int next = y + GF_BAND_HEIGHT, rows = min(most_rows, end - next);
-        if (rows > 0) {
-            tile.data = shared + turn * GF_BAND_TILE_BYTES(groups, W);
-            tile.y = next - a.ay;
-            tile.rows = (rows + 1) / 2 * 2 - GF_BAND_DOWN + GF_BAND_GROUP(W) * groups;
-            gf_band_fill<W>(a, tile);
-        }
-        if (y >= begin)
-            gf_band_rows<S, G, W>(a, shared + (turn ^ 1) * GF_BAND_TILE_BYTES(groups, W), x, y,
-                                  weights, taps);
-    }
+    tile.rows = (rows + 1) / 2 * 2 - GF_BAND_DOWN + GF_BAND_GROUP(W) * groups;
+    gf_band_fill<W>(a, tile);
+    gf_copy_async_wait();
+    __syncthreads();
+    gf_band_rows<S, G, W>(a, shared, x, y, weights, taps);
 }
 
 #define GF_BAND_BODY(S, G, W)                                                                      \

@@ -21,16 +21,13 @@ enum { GF_BAND_ACROSS = 8, GF_BAND_DOWN = 2, GF_BAND_PAIR = 8 };
 enum { GF_BAND_HELD_BLOCKS = 4, GF_BAND_BLOCKS = 3 };
 enum { GF_BAND_MOST_SLICES = 3, GF_BAND_MOST_PAIRS = 5, GF_BAND_MOST_ROWS = 32 };
 
-/* Results of a tile, of which a block has two in shared memory. Its rows hold the columns of the left half and of the right half, word
+/* Results of a block. Its tile's rows hold the columns of the left half and of the right half, word
  * by word in turn. Bytes from row to row: such that the rows of a product lie in different banks. */
 enum { GF_BAND_WIDTH = 256, GF_BAND_HALF = 128, GF_BAND_HEIGHT = 64, GF_BAND_THREADS = 128 };
 #define GF_BAND_COLUMNS(PAIRS) (GF_BAND_HALF + GF_BAND_PAIR * ((PAIRS) - 1)) /* of a half */
 #define GF_BAND_PITCH(PAIRS) ((PAIRS) % 2 == 0 ? 304 : (PAIRS) == 3 ? 288 : 352)
 #define GF_BAND_ROWS(GROUPS, PAIRS) (GF_BAND_HEIGHT - GF_BAND_DOWN + GF_BAND_GROUP(PAIRS) * (GROUPS))
-/* Tiles of a block on a large image. Few: blocks at the image's sides take longer than others. */
-enum { GF_BAND_TILES = 2 };
-#define GF_BAND_TILE_BYTES(GROUPS, PAIRS) (GF_BAND_ROWS(GROUPS, PAIRS) * GF_BAND_PITCH(PAIRS))
-#define GF_BAND_SHARED_BYTES(GROUPS, PAIRS) (2 * GF_BAND_TILE_BYTES(GROUPS, PAIRS))
+#define GF_BAND_SHARED_BYTES(GROUPS, PAIRS) (GF_BAND_ROWS(GROUPS, PAIRS) * GF_BAND_PITCH(PAIRS))
 
 /* The taps are fragments as the instruction takes them, 16 bytes a lane: for each product of each
  * group of rows, for each slice, the most significant one first. */

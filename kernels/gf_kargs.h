@@ -274,7 +274,7 @@ typedef struct gf_band_args {
     int tiles_x;      /* blocks side by side */
     int groups;       /* of rows */
     float factor;     /* window's sum = the taps' sum * factor */
-    int rows;         /* output rows of a block, whole tiles */
+    int unused;
 } gf_band_args;
 GF_SAME_SIZE(gf_band_args, 200);
 
