@@ -127,6 +127,13 @@ GF_DEVICE unsigned gf_mul_halves(unsigned a, unsigned b)
     asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(v) : "r"(a), "r"(b));
     return v;
 }
+/* a * b + c of each half. */
+GF_DEVICE unsigned gf_fma_halves(unsigned a, unsigned b, unsigned c)
+{
+    unsigned v;
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(v) : "r"(a), "r"(b), "r"(c));
+    return v;
+}
 /* The lowest bytes of a and b, each in 16 bits; the sign bit of a is 0. */
 GF_DEVICE unsigned gf_low_bytes(unsigned a, unsigned b)
 {
@@ -167,6 +174,29 @@ GF_DEVICE void gf_mma_1688_halves(float (&d)[4], unsigned a0, unsigned a1, unsig
         : "r"(a0), "r"(a1), "r"(b), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
 }
 
+/* A float's bits rounded to those that tf32 has; halfway cases either way. */
+GF_DEVICE unsigned gf_round_tf32(unsigned bits)
+{
+#if __CUDA_ARCH__ >= 900
+    unsigned rounded;
+    asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(__uint_as_float(bits)));
+    return rounded;
+#else
+    return (bits + 0x1000u) & 0xffffe000u;
+#endif
+}
+
+/* The same for a 16x8, b 8x8 of tf32: floats of which the lower 13 bits do not count. */
+GF_DEVICE void gf_mma_1688(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
+                           const float (&c)[4])
+{
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"
+        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(c[0]), "f"(c[1]),
+          "f"(c[2]), "f"(c[3]));
+}
+
 /* Load four 8x8 matrices of halves from shared memory, transposed; each lane points to a row of 16
  * bytes, eight lanes to a matrix. */
 GF_DEVICE void gf_ldmatrix_4_trans(unsigned (&v)[4], const void *row)
@@ -174,6 +204,15 @@ GF_DEVICE void gf_ldmatrix_4_trans(unsigned (&v)[4], const void *row)
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
                  : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
                  : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row))));
+}
+
+/* The same as they lie. */
+GF_DEVICE void gf_ldmatrix_4(unsigned (&v)[4], const void *row)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+                 : "memory");
 }
 
 /* Copy 4 or 8 aligned bytes from device to shared memory without waiting; wait for all such copies
@@ -192,7 +231,35 @@ GF_DEVICE void gf_copy_async_8(void *shared, const void *global)
                  "l"(global)
                  : "memory");
 }
+GF_DEVICE void gf_copy_async_16(void *shared, const void *global)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+                 "l"(global)
+                 : "memory");
+}
 GF_DEVICE void gf_copy_async_wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+/* Copy the first `bytes` of them only, and make the rest zeros. */
+GF_DEVICE void gf_copy_async_8(void *shared, const void *global, int bytes)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+                 "l"(global), "r"(bytes)
+                 : "memory");
+}
+GF_DEVICE void gf_copy_async_16(void *shared, const void *global, int bytes)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+                 "l"(global), "r"(bytes)
+                 : "memory");
+}
+/* Close a group of them; wait for all groups of this thread but the last few. */
+GF_DEVICE void gf_copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int GROUPS> GF_DEVICE void gf_copy_async_wait_but()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
+}
 #endif
 
 #endif /* GF_EMULATOR */

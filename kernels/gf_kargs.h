@@ -278,4 +278,20 @@ typedef struct gf_band_args {
 } gf_band_args;
 GF_SAME_SIZE(gf_band_args, 200);
 
+/* ---- separable windows of u16 and f32 pixels on tensor cores: kernels/wide.cu -------------- */
+
+typedef struct gf_wide_args {
+    gf_kimage src, dst;
+    gf_kcombine combine;
+    const void *weights; /* both band matrices: see wide.variants.h */
+    const double *taps;  /* kw along rows, then kh down columns */
+    int kw, kh, ax, ay, border;
+    float border_value;
+    float factor; /* from the kernel's sums to the window's */
+    int lead;     /* columns before a strip's first result that its pixels begin */
+    int strips;   /* blocks side by side */
+    int rows;     /* output rows of a block, a multiple of GF_WIDE_STEP */
+} gf_wide_args;
+GF_SAME_SIZE(gf_wide_args, 216);
+
 #endif

@@ -14,6 +14,7 @@ const gf_impl *const gfi_window_impls[] = {
     &gfi_window_cuda_stream,
     &gfi_window_cuda_band,
     &gfi_window_cuda_tensor,
+    &gfi_window_cuda_wide,
     &gfi_window_cuda_coarse,
     &gfi_window_cuda_tilefft,
     &gfi_window_cuda_direct,

@@ -49,6 +49,15 @@ inline unsigned byte_product(uint32_t a, uint32_t b)
         sum += static_cast<uint8_t>(a >> i) * static_cast<int8_t>(b >> i);
     return static_cast<unsigned>(sum);
 }
+
+inline double tf32_product(uint32_t a, uint32_t b)
+{
+    float x, y;
+    a &= 0xffffe000u, b &= 0xffffe000u;
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    return static_cast<double>(x) * y;
+}
 } // namespace emu
 
 inline unsigned gf_pick_bytes(unsigned a, unsigned b, unsigned which)
@@ -108,6 +117,13 @@ inline unsigned gf_low_bytes(unsigned a, unsigned b)
     if (a >> 31) abort();
     return (a & 255u) | (b & 255u) << 16;
 }
+
+inline unsigned gf_fma_halves(unsigned a, unsigned b, unsigned c)
+{
+    const float2 x = gf_unpack_halves(a), y = gf_unpack_halves(b), z = gf_unpack_halves(c);
+    return gf_pack_halves(x.x * y.x + z.x, x.y * y.y + z.y);
+}
+inline unsigned gf_round_tf32(unsigned bits) { return (bits + 0x1000u) & 0xffffe000u; }
 
 inline void gf_mma_16816(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
                          const float (&c)[4], GF_EMU_HERE)
@@ -176,6 +192,37 @@ inline void gf_ldmatrix_4_trans(unsigned (&v)[4], const void *row, GF_EMU_HERE)
     }
 }
 
+inline void gf_mma_1688(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
+                        const float (&c)[4], GF_EMU_HERE)
+{
+    const emu::message own = { { a[0], a[1], a[2], a[3], b0, b1 } };
+    const emu::message *all = emu::gather(own, file, line);
+    const int row = emu::lane_id() / 4, column = emu::lane_id() % 4 * 2;
+    for (int i = 0; i < 4; i++) {
+        double sum = c[i];
+        for (int t = 0; t < 4; t++) {
+            const emu::message &x = all[4 * row + t], &y = all[4 * (column + i % 2) + t];
+            sum += emu::tf32_product(x.word[i / 2], y.word[4]) +
+                   emu::tf32_product(x.word[i / 2 + 2], y.word[5]);
+        }
+        d[i] = emu::truncated(sum);
+    }
+}
+
+inline void gf_ldmatrix_4(unsigned (&v)[4], const void *row, GF_EMU_HERE)
+{
+    emu::message own = {};
+    memcpy(own.word, &row, sizeof row);
+    const emu::message *all = emu::gather(own, file, line);
+    const int from_row = emu::lane_id() / 4, word = emu::lane_id() % 4;
+    for (int i = 0; i < 4; i++) {
+        const unsigned char *from;
+        memcpy(&from, all[8 * i + from_row].word, sizeof from);
+        if (reinterpret_cast<uintptr_t>(from) % 16) abort();
+        v[i] = reinterpret_cast<const unsigned *>(from)[word];
+    }
+}
+
 inline void gf_copy_async_4(void *shared, const void *global)
 {
     *static_cast<unsigned *>(shared) = *static_cast<const unsigned *>(global);
@@ -184,7 +231,23 @@ inline void gf_copy_async_8(void *shared, const void *global)
 {
     *static_cast<uint2 *>(shared) = *static_cast<const uint2 *>(global);
 }
+inline void gf_copy_async_16(void *shared, const void *global)
+{
+    *static_cast<uint4 *>(shared) = *static_cast<const uint4 *>(global);
+}
 inline void gf_copy_async_wait() {}
+inline void gf_copy_async_8(void *shared, const void *global, int bytes)
+{
+    memset(shared, 0, 8);
+    memcpy(shared, global, static_cast<size_t>(bytes));
+}
+inline void gf_copy_async_16(void *shared, const void *global, int bytes)
+{
+    memset(shared, 0, 16);
+    memcpy(shared, global, static_cast<size_t>(bytes));
+}
+inline void gf_copy_async_commit() {}
+template <int GROUPS> void gf_copy_async_wait_but() {}
 
 #undef GF_EMU_HERE
 
