@@ -34,6 +34,16 @@ template <class T> GF_DEVICE T gf_shfl_xor(T v, int mask) { return __shfl_xor_sy
 GF_DEVICE unsigned gf_ballot(bool b) { return __ballot_sync(~0u, b); }
 /* Barrier of the warp: what its lanes wrote before is seen by all of them after it. */
 GF_DEVICE void gf_sync_warp() { __syncwarp(); }
+/* The sum of v over the warp. */
+GF_DEVICE unsigned gf_warp_sum(unsigned v)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(~0u, v);
+#else
+    for (int mask = 16; mask > 0; mask /= 2) v += gf_shfl_xor(v, mask);
+    return v;
+#endif
+}
 
 /* Barrier that also tells whether any thread of the block had b. */
 GF_DEVICE bool gf_sync_or(bool b) { return __syncthreads_or(b) != 0; }
@@ -76,16 +86,19 @@ GF_DEVICE unsigned gf_shift_words(unsigned a, unsigned b, unsigned shift)
 {
     return __funnelshift_r(a, b, shift);
 }
-/* sum plus the products of four bytes without sign and four with. */
-GF_DEVICE unsigned gf_dot_bytes(unsigned bytes, unsigned with_sign, unsigned sum)
-{
-    unsigned r;
-    asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(bytes), "r"(with_sign), "r"(sum));
-    return r;
-}
 GF_DEVICE unsigned gf_clamp_halves(unsigned v, unsigned top)
 {
     return __vimin_s16x2_relu(v, top);
+}
+
+/* sum + the signed halves of a word times the signed bytes 0 and 1 of another, or 2 and 3. */
+GF_DEVICE int gf_dot_low(unsigned halves, int bytes, int sum)
+{
+    return __dp2a_lo(static_cast<int>(halves), bytes, sum);
+}
+GF_DEVICE int gf_dot_high(unsigned halves, int bytes, int sum)
+{
+    return __dp2a_hi(static_cast<int>(halves), bytes, sum);
 }
 
 /* Tensor cores; what is in this part exists on sm_80 and up only. */

@@ -293,5 +293,23 @@ typedef struct gf_wide_args {
     int rows;     /* output rows of a block, a multiple of GF_WIDE_STEP */
 } gf_wide_args;
 GF_SAME_SIZE(gf_wide_args, 216);
+/* ---- boxes by running sums: kernels/box.cu -------------------------------------------------- */
+
+typedef struct gf_box_args {
+    gf_kimage src, dst;
+    gf_kcombine combine; /* its scale has the taps' in it */
+    int kw, kh, ax, ay, border;
+    float border_value;
+    int first, step; /* source column of the first strip; columns from strip to strip */
+    int lead;        /* columns of a strip before the window of its first result */
+    int strips;      /* side by side */
+    int rows;        /* output rows of a segment of a strip */
+    int segments;    /* in all */
+    int aligned;     /* rows of both images begin at multiples of 16 bytes */
+    int edges;       /* segments of the first and last strips, in turns, where these are apart, */
+    int edge_rows;   /* and their rows */
+    int unused;
+} gf_box_args;
+GF_SAME_SIZE(gf_box_args, 224);
 
 #endif

@@ -12,6 +12,7 @@ const gf_impl *const gfi_window_impls[] = {
     &gfi_window_whole,
     &gfi_window_fft,
     &gfi_window_cuda_stream,
+    &gfi_window_cuda_box,
     &gfi_window_cuda_band,
     &gfi_window_cuda_tensor,
     &gfi_window_cuda_wide,

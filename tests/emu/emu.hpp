@@ -152,6 +152,13 @@ template <class T> T gf_shfl_xor(T v, int mask, GF_EMU_HERE)
 }
 inline unsigned gf_ballot(bool b, GF_EMU_HERE) { return emu::ballot(b, file, line); }
 inline void gf_sync_warp(GF_EMU_HERE) { emu::ballot(false, file, line); }
+inline unsigned gf_warp_sum(unsigned v, GF_EMU_HERE)
+{
+    const emu::message *all = emu::gather({ { v } }, file, line);
+    unsigned sum = 0;
+    for (int lane = 0; lane < 32; lane++) sum += all[lane].word[0];
+    return sum;
+}
 inline bool gf_sync_or(bool b, GF_EMU_HERE) { return emu::sync(b, file, line); }
 #undef GF_EMU_HERE
 
@@ -188,6 +195,15 @@ inline float gf_bits_float(unsigned bits)
 inline float gf_rsqrt(float v) { return 1.0f / sqrtf(v); }
 inline float gf_sqrt(float v) { return sqrtf(v); }
 inline int gf_popc(unsigned v) { return __builtin_popcount(v); }
+inline int gf_dot_low(unsigned halves, int bytes, int sum)
+{
+    return sum + static_cast<int16_t>(halves) * static_cast<int8_t>(bytes) +
+           static_cast<int16_t>(halves >> 16) * static_cast<int8_t>(bytes >> 8);
+}
+inline int gf_dot_high(unsigned halves, int bytes, int sum)
+{
+    return gf_dot_low(halves, bytes >> 16, sum);
+}
 inline int gf_clz(unsigned v) { return v ? __builtin_clz(v) : 32; }
 
 #include "tensor.hpp"
