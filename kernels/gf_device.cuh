@@ -86,6 +86,13 @@ GF_DEVICE unsigned gf_shift_words(unsigned a, unsigned b, unsigned shift)
 {
     return __funnelshift_r(a, b, shift);
 }
+/* sum plus the products of four bytes without sign and four with. */
+GF_DEVICE unsigned gf_dot_bytes(unsigned bytes, unsigned with_sign, unsigned sum)
+{
+    unsigned r;
+    asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(bytes), "r"(with_sign), "r"(sum));
+    return r;
+}
 GF_DEVICE unsigned gf_clamp_halves(unsigned v, unsigned top)
 {
     return __vimin_s16x2_relu(v, top);
