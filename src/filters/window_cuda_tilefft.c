@@ -60,7 +60,7 @@ static double tile_ns(const tiling *t)
 
 static double tiling_cost_ns(const gfi_request *request, const tiling *t)
 {
-    enum { LAUNCH_NS = 3000 };
+    enum { LAUNCH_NS = 18000 }; /* the first tiles wait for their own loads: 512^2 takes 0.034 ms */
     const gfi_chip chip = gfi_window_chip(request);
     const int blocks = GF_TILEFFT_BLOCKS(t->radix, (int)gf_pixel_bytes(request->in.pixel));
     const double rounds = (double)t->tiles / ((double)chip.multiprocessors * blocks);
