@@ -259,21 +259,6 @@ GF_DEVICE void gf_copy_async_16(void *shared, const void *global)
                  : "memory");
 }
 GF_DEVICE void gf_copy_async_wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
-/* Copy the first `bytes` of them only, and make the rest zeros. */
-GF_DEVICE void gf_copy_async_8(void *shared, const void *global, int bytes)
-{
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(shared))),
-                 "l"(global), "r"(bytes)
-                 : "memory");
-}
-GF_DEVICE void gf_copy_async_16(void *shared, const void *global, int bytes)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(shared))),
-                 "l"(global), "r"(bytes)
-                 : "memory");
-}
 /* Close a group of them; wait for all groups of this thread but the last few. */
 GF_DEVICE void gf_copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int GROUPS> GF_DEVICE void gf_copy_async_wait_but()

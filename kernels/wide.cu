@@ -57,10 +57,6 @@ struct gf_wide_u16 {
     };
 
     static GF_DEVICE void copy_async(void *to, const void *from) { gf_copy_async_8(to, from); }
-    static GF_DEVICE void copy_async(void *to, const void *from, int bytes)
-    {
-        gf_copy_async_8(to, from, bytes);
-    }
 
     /* Two pixels p as p * 2^-14, a normal number: as a half, one below 2048 is that times 2^-24.
      * First the upper bits with `rest` rounded in, then what that missed. */
@@ -126,10 +122,6 @@ struct gf_wide_f32 {
     };
 
     static GF_DEVICE void copy_async(void *to, const void *from) { gf_copy_async_16(to, from); }
-    static GF_DEVICE void copy_async(void *to, const void *from, int bytes)
-    {
-        gf_copy_async_16(to, from, bytes);
-    }
 
     /* The tensor cores take the upper 19 bits. */
     static GF_DEVICE void split(unsigned bits, unsigned &high, unsigned &low)
@@ -235,6 +227,21 @@ template <class S, int N> GF_DEVICE void gf_wide_begin(const gf_wide_args &a, gf
         f.fold[i] = gf_border_index(f.x + i, a.src.width, a.border);
 }
 
+/* Ask for a group of which so many bytes are in the source, and make the rest zeros. An asynchronous
+ * copy of a part would still touch the whole group, which may lie at the end of all memory. */
+template <class S> GF_DEVICE void gf_wide_ask_part(unsigned char *to, const char *from, int bytes)
+{
+    typedef typename S::type T;
+    if (bytes == 4 * S::BYTES) {
+        S::copy_async(to, from);
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        reinterpret_cast<T *>(to)[k] =
+            k * S::BYTES < bytes ? gf_ldg(reinterpret_cast<const T *>(from) + k) : T(0);
+}
+
 /* Ask for a group of a row's pixels, of which columns outside the source are left to gf_wide_mend;
  * without alignment fetch all. */
 template <class S, int N>
@@ -247,7 +254,9 @@ GF_DEVICE void gf_wide_ask_any(const gf_wide_args &a, const gf_wide_flow<S, N> &
     const T *const row = gf_row<const T>(a.src, y < 0 ? 0 : y);
     if (y >= 0 && f.aligned) {
         const int there = gf_wide_there(a, x);
-        S::copy_async(to, row + (there > 0 ? x : 0), there * f.BYTES);
+        gf_wide_ask_part<S>(reinterpret_cast<unsigned char *>(to),
+                            reinterpret_cast<const char *>(row + (there > 0 ? x : 0)),
+                            there * f.BYTES);
         return;
     }
     T v[4];
@@ -282,7 +291,7 @@ GF_DEVICE void gf_wide_ask(const gf_wide_args &a, gf_wide_flow<S, N> &f, int ste
 #pragma unroll
         for (int i = 0; i < f.MINE; i++) {
             const int bytes = static_cast<int>(f.there >> 8 * i & 255u);
-            if (f.have(i)) S::copy_async(slot + f.to[i], f.from[i], bytes);
+            if (f.have(i)) gf_wide_ask_part<S>(slot + f.to[i], f.from[i], bytes);
         }
     }
     gf_copy_async_commit();

@@ -30,13 +30,28 @@ typedef struct tensor_state {
 
 static int round_up(int a, int step) { return (a + step - 1) / step * step; }
 
+static bool all_dyadic(const double *taps, int n)
+{
+    enum { BITS = 12 };
+    for (int i = 0; i < n; i++)
+        if (ldexp(taps[i], BITS) != rint(ldexp(taps[i], BITS))) return false;
+    return true;
+}
+
+/* Whether results may lie exactly halfway between two levels, where they are to become even. */
+static bool may_tie(const gfi_window *w)
+{
+    return all_dyadic(&w->scale, 1) && all_dyadic(w->term[0].row, w->kw) &&
+           all_dyadic(w->term[0].col, w->kh);
+}
+
 /* The u8 kernel counts in 16 bits, adds the offset to rounded results, and keeps 19 bits between
  * the passes; what that loses must not be much amplified. */
 static bool fits_fast(const gfi_request *request, bool symmetric)
 {
     static const double MOST_GAIN = 2, MOST_OFFSET = 32000;
     const gfi_window *w = request->window;
-    if (request->out.pixel != GF_PIXEL_U8 || request->n_fused > 0) return false;
+    if (request->out.pixel != GF_PIXEL_U8 || request->n_fused > 0 || may_tie(w)) return false;
     if (w->combine == GFI_COMBINE_SUM)
         return w->abs_sum <= MOST_GAIN && w->offset == rint(w->offset) &&
                fabs(w->offset) <= MOST_OFFSET;

@@ -236,16 +236,6 @@ inline void gf_copy_async_16(void *shared, const void *global)
     *static_cast<uint4 *>(shared) = *static_cast<const uint4 *>(global);
 }
 inline void gf_copy_async_wait() {}
-inline void gf_copy_async_8(void *shared, const void *global, int bytes)
-{
-    memset(shared, 0, 8);
-    memcpy(shared, global, static_cast<size_t>(bytes));
-}
-inline void gf_copy_async_16(void *shared, const void *global, int bytes)
-{
-    memset(shared, 0, 16);
-    memcpy(shared, global, static_cast<size_t>(bytes));
-}
 inline void gf_copy_async_commit() {}
 template <int GROUPS> void gf_copy_async_wait_but() {}
 

@@ -113,16 +113,16 @@ GF_KERNEL(test_tensor, test_args, a)
             rows[8 * lane + j] =
                 static_cast<unsigned short>(gf_pack_halves(static_cast<float>(3 * lane + j), 0));
     gf_sync_or(false);
-    unsigned left[4], b0, b1;
+    unsigned left[4], b[4];
     for (int i = 0; i < 4; i++) {
         const float row = static_cast<float>(g + i % 2 * 8);
         const float k = static_cast<float>(2 * t + i / 2 * 8);
         left[i] = gf_pack_halves(row - k / 2, row - (k + 1) / 2);
     }
-    gf_ldmatrix_2_trans(b0, b1, rows + 8 * (lane % 16));
+    gf_ldmatrix_4_trans(b, rows + 8 * (lane % 16));
     const float ones[4] = { 1, 1, 1, 1 };
     float d[4];
-    gf_mma_16816(d, left, b0, b1, ones);
+    gf_mma_16816(d, left, b[0], b[1], ones);
     for (int i = 0; i < 4; i++) a.out[8 * (g + i / 2 * 8) + 2 * t + i % 2] = d[i];
 }
 
