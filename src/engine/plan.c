@@ -8,6 +8,7 @@
 #include "core/versioned.h"
 #include "engine/context.h"
 #include "engine/params.h"
+#include "filters/impl.h"
 #include "filters/window.h"
 
 /* Cost of what surrounds the kernels. Host images pass through pinned staging, where the copy by
@@ -174,8 +175,8 @@ static gf_status prepare_stages(gf_plan *plan)
         ps->request.queue = plan->queue;
         if (impl->backend == GF_BACKEND_CPU)
             ps->request.threads = worth_threads(&ps->request, ps->chosen->cost_ns);
-        if (impl->prepare)
-            GFI_TRY(gfi_stage_prepend(impl->prepare(&ps->request, &ps->state), plan->graph, i));
+        GFI_TRY(
+            gfi_stage_prepend(gfi_impl_prepare(impl, &ps->request, &ps->state), plan->graph, i));
         if (impl->describe) impl->describe(ps->state, ps->variant, sizeof ps->variant);
     }
     return GF_OK;
@@ -185,9 +186,7 @@ static void unprepare(gf_plan *plan)
 {
     for (int i = 0; i < plan->n_stages; i++) {
         gfi_plan_stage *ps = &plan->stages[i];
-        if (ps->state && ps->chosen->impl->destroy)
-            ps->chosen->impl->destroy(&ps->request, ps->state);
-        ps->state = NULL;
+        if (ps->state) gfi_impl_destroy(ps->chosen->impl, &ps->request, &ps->state);
     }
     gfi_plan_free_scratch(plan);
     gfi_plan_unfuse(plan);

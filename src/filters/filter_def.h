@@ -95,9 +95,12 @@ typedef struct gf_impl {
     bool (*usable)(const gfi_request *request, char why[GFI_WHY_BYTES]);
     /* Expected time of one run; with `batches`, of all usual_images. */
     double (*cost_ns)(const gfi_request *request);
-    gf_status (*prepare)(const gfi_request *request, void **state); /* NULL: no state */
+    /* The state is state_bytes of zeroed memory that the caller makes and frees, see impl.h; prepare
+     * fills it in, destroy gives back what it holds, also after prepare has failed half way. */
+    size_t state_bytes;
+    gf_status (*prepare)(const gfi_request *request, void *state); /* NULL: nothing to do */
     gf_status (*run)(const gfi_request *request, void *state, const gf_view *src, const gf_view *dst);
-    void (*destroy)(const gfi_request *request, void *state);
+    void (*destroy)(const gfi_request *request, void *state); /* NULL: nothing to do */
     size_t (*memory_bytes)(const void *state);                     /* NULL: 0 */
     void (*describe)(const void *state, char *out, size_t n_bytes); /* variant; NULL: "" */
 } gf_impl;

@@ -200,25 +200,18 @@ static void map_row(const range *r, const void *src, gf_pixel in, void *dst, gf_
     }
 }
 
-static gf_status prepare(const gfi_request *request, void **state)
+static gf_status prepare(const gfi_request *request, void *state)
 {
-    selection *s = gfi_alloc(1, sizeof *s, "normalize");
-    if (!s) return GF_ERROR_NO_MEMORY;
+    selection *s = state;
     s->threads = request->threads;
     s->counts = gfi_alloc((size_t)s->threads, BINS * sizeof *s->counts, "normalize histogram");
-    if (!s->counts) {
-        gfi_free(s);
-        return GF_ERROR_NO_MEMORY;
-    }
-    *state = s;
-    return GF_OK;
+    return s->counts ? GF_OK : GF_ERROR_NO_MEMORY;
 }
 
 static void destroy(const gfi_request *request, void *state)
 {
     (void)request;
     gfi_free(((selection *)state)->counts);
-    gfi_free(state);
 }
 
 static gf_status run(const gfi_request *request, void *state, const gf_view *src,
@@ -245,6 +238,7 @@ static double cost_ns(const gfi_request *request)
 static const gf_impl fast = { .name = "select",
                               .backend = GF_BACKEND_CPU,
                               .cost_ns = cost_ns,
+                              .state_bytes = sizeof(selection),
                               .prepare = prepare,
                               .run = run,
                               .destroy = destroy,

@@ -26,7 +26,6 @@ static void destroy(const gfi_request *request, void *state)
 {
     normalizer *n = state;
     gfi_device_free(request->queue, n->device);
-    gfi_free(n);
 }
 
 static gf_status find_kernels(gfi_device *device, normalizer *n)
@@ -38,21 +37,13 @@ static gf_status find_kernels(gfi_device *device, normalizer *n)
     return gfi_kernel_find(device, "gf_reduce_map", &n->map);
 }
 
-static gf_status prepare(const gfi_request *request, void **state)
+static gf_status prepare(const gfi_request *request, void *state)
 {
-    normalizer *n = gfi_alloc_zero(1, sizeof *n, "normalize");
-    if (!n) return GF_ERROR_NO_MEMORY;
-    gf_status status = find_kernels(gfi_queue_device(request->queue), n);
-    if (status == GF_OK) {
-        void *memory;
-        status = gfi_device_alloc(request->queue, sizeof *n->device, &memory);
-        n->device = memory;
-    }
-    if (status != GF_OK) {
-        gfi_free(n);
-        return status;
-    }
-    *state = n;
+    normalizer *n = state;
+    void *memory;
+    GFI_TRY(find_kernels(gfi_queue_device(request->queue), n));
+    GFI_TRY(gfi_device_alloc(request->queue, sizeof *n->device, &memory));
+    n->device = memory;
     return GF_OK;
 }
 
@@ -133,6 +124,7 @@ static size_t memory_bytes(const void *state)
 const gf_impl gfi_normalize_cuda = { .name = "cuda-normalize",
                                      .backend = GF_BACKEND_CUDA,
                                      .cost_ns = cost_ns,
+                                     .state_bytes = sizeof(normalizer),
                                      .prepare = prepare,
                                      .run = run,
                                      .destroy = destroy,

@@ -96,24 +96,27 @@ GFI_CLONES static void point_block(const gfi_point *p, float *v, int n)
 }
 
 /* Integers have few values: powers are taken once for each, when the plan is made. */
-static gf_status prepare(const gfi_request *request, void **state)
+typedef struct point_state {
+    float *table; /* NULL: values are made one by one */
+} point_state;
+
+static gf_status prepare(const gfi_request *request, void *state)
 {
     gfi_point p;
+    point_state *s = state;
     request->def->point(request->params, request->white, &p);
-    *state = NULL;
     if (p.op != GFI_POINT_GAMMA || request->in.pixel == GF_PIXEL_F32) return GF_OK;
     const int n = request->in.pixel == GF_PIXEL_U8 ? 256 : 65536;
-    float *table = gfi_alloc((size_t)n, sizeof *table, "gamma table");
-    if (!table) return GF_ERROR_NO_MEMORY;
-    for (int i = 0; i < n; i++) table[i] = (float)apply(&p, i);
-    *state = table;
+    s->table = gfi_alloc((size_t)n, sizeof *s->table, "gamma table");
+    if (!s->table) return GF_ERROR_NO_MEMORY;
+    for (int i = 0; i < n; i++) s->table[i] = (float)apply(&p, i);
     return GF_OK;
 }
 
 static void destroy(const gfi_request *request, void *state)
 {
     (void)request;
-    gfi_free(state);
+    gfi_free(((point_state *)state)->table);
 }
 
 static void run_row(const gfi_point *p, const float *table, const void *src, gf_pixel in, void *dst,
@@ -135,10 +138,11 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
                      const gf_view *dst)
 {
     gfi_point p;
+    const float *table = ((const point_state *)state)->table;
     request->def->point(request->params, request->white, &p);
 #pragma omp parallel for num_threads(request->threads) schedule(static)
     for (int y = 0; y < dst->height; y++)
-        run_row(&p, state, gfi_row(src, y), src->pixel, gfi_row(dst, y), dst->pixel, dst->width);
+        run_row(&p, table, gfi_row(src, y), src->pixel, gfi_row(dst, y), dst->pixel, dst->width);
     return GF_OK;
 }
 
@@ -154,6 +158,7 @@ static double cost_ns(const gfi_request *request)
 const gf_impl gfi_point_cpu = { .name = "point",
                                 .backend = GF_BACKEND_CPU,
                                 .cost_ns = cost_ns,
+                                .state_bytes = sizeof(point_state),
                                 .prepare = prepare,
                                 .run = run,
                                 .destroy = destroy };

@@ -17,15 +17,17 @@ void gfi_kpoints_add_fused(gf_kpoints *list, const gfi_request *request)
 }
 
 /* The kernel to run; it belongs to the device. */
-static gf_status prepare(const gfi_request *request, void **state)
+typedef struct point_state {
+    const gfi_kernel *kernel;
+} point_state;
+
+static gf_status prepare(const gfi_request *request, void *state)
 {
     gfi_point point;
+    point_state *s = state;
     request->def->point(request->params, request->white, &point);
-    const gfi_kernel *kernel;
-    GFI_TRY(gfi_kernel_find(gfi_queue_device(request->queue),
-                            point.op == GFI_POINT_GAMMA ? "gf_point_gamma" : "gf_point", &kernel));
-    *state = (void *)kernel;
-    return GF_OK;
+    return gfi_kernel_find(gfi_queue_device(request->queue),
+                           point.op == GFI_POINT_GAMMA ? "gf_point_gamma" : "gf_point", &s->kernel);
 }
 
 static gf_status run(const gfi_request *request, void *state, const gf_view *src,
@@ -44,7 +46,7 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
     launch.grid[2] = gfi_batch_images(request);
     launch.args = &args;
     launch.args_bytes = sizeof args;
-    return gfi_kernel_launch(request->queue, state, &launch);
+    return gfi_kernel_launch(request->queue, ((const point_state *)state)->kernel, &launch);
 }
 
 static double cost_ns(const gfi_request *request)
@@ -58,5 +60,6 @@ const gf_impl gfi_point_cuda = { .name = "cuda-point",
                                  .batches = true,
                                  .fuses = true,
                                  .cost_ns = cost_ns,
+                                 .state_bytes = sizeof(point_state),
                                  .prepare = prepare,
                                  .run = run };

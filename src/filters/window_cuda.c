@@ -39,6 +39,12 @@ bool gfi_window_unusable(char why[GFI_WHY_BYTES], const char *fmt, ...)
     return false;
 }
 
+gf_status gfi_window_no_launch(const gfi_window *window, const char *kernel)
+{
+    return gfi_fail(GF_ERROR_INTERNAL, "%s: no launch for a window of %dx%d", kernel, window->kw,
+                    window->kh);
+}
+
 static int longer(int a, int b) { return a > b ? a : b; }
 
 bool gfi_window_countable(const gfi_request *request, char why[GFI_WHY_BYTES])
@@ -109,8 +115,8 @@ gf_status gfi_window_planes(const gfi_window *w, float **out, size_t *n, double 
     for (int plane = 0; plane < planes; plane++) {
         for (int j = 0; j < w->kh; j++) {
             for (int i = 0; i < w->kw; i++, to++) {
-                *to = (float)(plane ? term_tap(&w->term[plane - 1], i, j)
-                                    : gfi_window_tap(w, i, j));
+                *to =
+                    (float)(plane ? term_tap(&w->term[plane - 1], i, j) : gfi_window_tap(w, i, j));
                 if (plane == 0) *abs_sum += fabs((double)*to);
             }
         }

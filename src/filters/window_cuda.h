@@ -20,6 +20,9 @@ bool gfi_window_countable(const gfi_request *request, char why[GFI_WHY_BYTES]);
 /* Write a reason and return false. */
 bool gfi_window_unusable(char why[GFI_WHY_BYTES], const char *fmt, ...) GFI_PRINTF(2, 3);
 
+/* What prepare returns when the launch that usable() found is not to be had. */
+gf_status gfi_window_no_launch(const gfi_window *window, const char *kernel);
+
 /* The end of a kernel: combining, and the point filters fused to the request. */
 gf_kcombine gfi_window_combine(const gfi_request *request);
 

@@ -55,7 +55,6 @@ static void destroy(const gfi_request *request, void *state)
         if (s->scratch[t]) gfi_device_free(request->queue, s->scratch[t]);
     }
     if (s->taps) gfi_device_free(request->queue, s->taps);
-    gfi_free(s);
 }
 
 static gf_status upload(const gfi_request *request, any_state *s, const double *taps, size_t n,
@@ -84,8 +83,9 @@ static gf_status prepare_term(const gfi_request *request, any_state *s, int t)
     return GF_OK;
 }
 
-static gf_status prepare_state(const gfi_request *request, any_state *s)
+static gf_status prepare(const gfi_request *request, void *state)
 {
+    any_state *s = state;
     const gfi_window *w = request->window;
     gfi_device *device = gfi_queue_device(request->queue);
     if (!two_passes(w)) {
@@ -99,19 +99,6 @@ static gf_status prepare_state(const gfi_request *request, any_state *s)
     GFI_TRY(gfi_kernel_find(device, "gf_any_columns", &s->columns));
     for (int t = 0; t < w->n_terms; t++) GFI_TRY(prepare_term(request, s, t));
     return GF_OK;
-}
-
-static gf_status prepare(const gfi_request *request, void **state)
-{
-    *state = NULL;
-    any_state *s = gfi_alloc_zero(1, sizeof *s, "cuda-any");
-    if (!s) return GF_ERROR_NO_MEMORY;
-    const gf_status status = prepare_state(request, s);
-    if (status == GF_OK)
-        *state = s;
-    else
-        destroy(request, s);
-    return status;
 }
 
 /* ---- run ----------------------------------------------------------------------------------- */
@@ -181,6 +168,7 @@ const gf_impl gfi_window_cuda_any = { .name = "cuda-any",
                                       .fuses = true,
                                       .usable = usable,
                                       .cost_ns = cost_ns,
+                                      .state_bytes = sizeof(any_state),
                                       .prepare = prepare,
                                       .run = run,
                                       .destroy = destroy,

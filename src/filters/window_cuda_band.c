@@ -292,11 +292,11 @@ static void destroy(const gfi_request *request, void *state)
 {
     band_state *s = state;
     if (s->taps) gfi_device_free(request->queue, s->taps);
-    gfi_free(s);
 }
 
-static gf_status prepare_state(const gfi_request *request, band_state *s)
+static gf_status prepare(const gfi_request *request, void *state)
 {
+    band_state *s = state;
     const gfi_window *w = request->window;
     char name[32];
     s->shape = shape_of(request);
@@ -319,19 +319,6 @@ static gf_status prepare_state(const gfi_request *request, band_state *s)
                               .factor = (float)s->shape.unit };
     if (w->border == GF_BORDER_CONSTANT) s->args.border_byte = (int)w->border_value;
     return GF_OK;
-}
-
-static gf_status prepare(const gfi_request *request, void **state)
-{
-    *state = NULL;
-    band_state *s = gfi_alloc_zero(1, sizeof *s, "cuda-band");
-    if (!s) return GF_ERROR_NO_MEMORY;
-    const gf_status status = prepare_state(request, s);
-    if (status == GF_OK)
-        *state = s;
-    else
-        destroy(request, s);
-    return status;
 }
 
 static gf_status run(const gfi_request *request, void *state, const gf_view *src,
@@ -362,6 +349,7 @@ const gf_impl gfi_window_cuda_band = { .name = "cuda-band",
                                        .fuses = true,
                                        .usable = usable,
                                        .cost_ns = cost_ns,
+                                       .state_bytes = sizeof(band_state),
                                        .prepare = prepare,
                                        .run = run,
                                        .destroy = destroy,

@@ -233,24 +233,11 @@ static gf_status prepare_warps(const gfi_request *request, box_launch *to)
     return gfi_kernel_find(gfi_queue_device(request->queue), name, &to->kernel);
 }
 
-static void destroy(const gfi_request *request, void *state)
+static gf_status prepare(const gfi_request *request, void *state)
 {
-    (void)request;
-    gfi_free(state);
-}
-
-static gf_status prepare(const gfi_request *request, void **state)
-{
-    *state = NULL;
-    box_state *s = gfi_alloc_zero(1, sizeof *s, "cuda-box");
-    if (!s) return GF_ERROR_NO_MEMORY;
-    gf_status status = prepare_any(request, &s->any);
-    if (status == GF_OK && serves_warps(request)) status = prepare_warps(request, &s->warps);
-    if (status == GF_OK)
-        *state = s;
-    else
-        gfi_free(s);
-    return status;
+    box_state *s = state;
+    GFI_TRY(prepare_any(request, &s->any));
+    return serves_warps(request) ? prepare_warps(request, &s->warps) : GF_OK;
 }
 
 /* Whether every row begins at a multiple of 16 bytes. */
@@ -287,7 +274,7 @@ const gf_impl gfi_window_cuda_box = { .name = "cuda-box",
                                       .fuses = true,
                                       .usable = usable,
                                       .cost_ns = cost_ns,
+                                      .state_bytes = sizeof(box_state),
                                       .prepare = prepare,
                                       .run = run,
-                                      .destroy = destroy,
                                       .describe = describe };

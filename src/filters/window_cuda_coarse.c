@@ -487,31 +487,18 @@ static void destroy(const gfi_request *request, void *state)
     coarse_state *s = state;
     for (int i = 0; i < s->n_memory; i++) gfi_device_free(request->queue, s->memory[i]);
     shape_free(&s->shape);
-    gfi_free(s);
 }
 
-static gf_status prepare_state(const gfi_request *request, coarse_state *s)
+static gf_status prepare(const gfi_request *request, void *state)
 {
+    coarse_state *s = state;
+    s->queue = request->queue;
     GFI_TRY(shape_of(request, &s->shape));
     set_args(request, &s->shape, &s->args);
     s->shared_bytes = wide_shared_bytes(&s->args);
     GFI_TRY(find_kernels(request, s));
     GFI_TRY(take_scratch(request, s));
     return upload_taps(request, s);
-}
-
-static gf_status prepare(const gfi_request *request, void **state)
-{
-    *state = NULL;
-    coarse_state *s = gfi_alloc_zero(1, sizeof *s, "cuda-coarse");
-    if (!s) return GF_ERROR_NO_MEMORY;
-    s->queue = request->queue;
-    const gf_status status = prepare_state(request, s);
-    if (status == GF_OK)
-        *state = s;
-    else
-        destroy(request, s);
-    return status;
 }
 
 /* ---- run ----------------------------------------------------------------------------------- */
@@ -588,6 +575,7 @@ const gf_impl gfi_window_cuda_coarse = { .name = "cuda-coarse",
                                          .backend = GF_BACKEND_CUDA,
                                          .usable = usable,
                                          .cost_ns = cost_ns,
+                                         .state_bytes = sizeof(coarse_state),
                                          .prepare = prepare,
                                          .run = run,
                                          .destroy = destroy,

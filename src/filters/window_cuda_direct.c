@@ -87,29 +87,19 @@ static void destroy(const gfi_request *request, void *state)
 {
     direct_state *s = state;
     if (s->args.more) gfi_device_free(request->queue, (void *)(uintptr_t)s->args.more);
-    gfi_free(s);
 }
 
-static gf_status prepare(const gfi_request *request, void **state)
+static gf_status prepare(const gfi_request *request, void *state)
 {
     const gfi_window *w = request->window;
-    direct_state *s = gfi_alloc_zero(1, sizeof *s, "cuda-direct");
-    if (!s) return GF_ERROR_NO_MEMORY;
+    direct_state *s = state;
     s->compiled_size = gfi_launch_has_direct(w->kw, w->kh);
     char name[32] = "gf_direct_n";
     if (count_taps(w) > GF_DIRECT_TAPS) snprintf(name, sizeof name, "gf_direct_more");
     if (s->compiled_size) snprintf(name, sizeof name, "gf_direct_%d", w->kw);
-    gf_status status = configure(request, &s->config)
-                           ? gfi_kernel_find(gfi_queue_device(request->queue), name, &s->kernel)
-                           : gfi_fail(GF_ERROR_INTERNAL, "%s: no launch for a window of %dx%d",
-                                      name, w->kw, w->kh);
-    if (status == GF_OK) status = fill_args(request, s);
-    if (status != GF_OK) {
-        destroy(request, s);
-        s = NULL;
-    }
-    *state = s;
-    return status;
+    if (!configure(request, &s->config)) return gfi_window_no_launch(w, name);
+    GFI_TRY(gfi_kernel_find(gfi_queue_device(request->queue), name, &s->kernel));
+    return fill_args(request, s);
 }
 
 static gf_status run(const gfi_request *request, void *state, const gf_view *src,
@@ -138,6 +128,7 @@ const gf_impl gfi_window_cuda_direct = { .name = "cuda-direct",
                                          .batches = true,
                                          .usable = usable,
                                          .cost_ns = cost_ns,
+                                         .state_bytes = sizeof(direct_state),
                                          .prepare = prepare,
                                          .run = run,
                                          .destroy = destroy,

@@ -197,8 +197,10 @@ static gf_status make_transform(fft_state *s, const float *taps, size_t n_taps)
     return gfi_copy_image(s->queue, &from, &to);
 }
 
-static gf_status fill_state(fft_state *s, const gfi_request *request)
+static gf_status prepare(const gfi_request *request, void *state)
 {
+    fft_state *s = state;
+    s->queue = request->queue;
     tiling t;
     double ns, abs_sum;
     if (!choose_tiling(request, &t, &ns))
@@ -209,7 +211,8 @@ static gf_status fill_state(fft_state *s, const gfi_request *request)
     set_args(s, request, &t);
     s->args.limit = gfi_window_wild_limit((double)t.n * t.n, abs_sum);
     gf_status status = find_kernels(s);
-    if (status == GF_OK) status = alloc_buffers(s, n_taps, gfi_window_may_be_wild(request, s->args.limit));
+    if (status == GF_OK)
+        status = alloc_buffers(s, n_taps, gfi_window_may_be_wild(request, s->args.limit));
     if (status == GF_OK) status = make_transform(s, taps, n_taps);
     gfi_free(taps);
     return status;
@@ -225,20 +228,6 @@ static void destroy(const gfi_request *request, void *state)
     gfi_device_free(s->queue, (void *)s->args.transform);
     gfi_device_free(s->queue, (void *)s->args.taps);
     gfi_device_free(s->queue, s->args.wild);
-    gfi_free(s);
-}
-
-static gf_status prepare(const gfi_request *request, void **state)
-{
-    fft_state *s = gfi_alloc_zero(1, sizeof *s, "FFT state");
-    if (!s) return GF_ERROR_NO_MEMORY;
-    s->queue = request->queue;
-    gf_status status = fill_state(s, request);
-    if (status == GF_OK)
-        *state = s;
-    else
-        destroy(request, s);
-    return status;
 }
 
 /* ---- run ----------------------------------------------------------------------------------- */
@@ -299,6 +288,7 @@ const gf_impl gfi_window_cuda_fft = { .name = "cuda-fft",
                                       .tol_factor = 2,
                                       .usable = usable,
                                       .cost_ns = cost_ns,
+                                      .state_bytes = sizeof(fft_state),
                                       .prepare = prepare,
                                       .run = run,
                                       .destroy = destroy,

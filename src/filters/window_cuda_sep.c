@@ -91,30 +91,15 @@ static void fill_args(const gfi_request *request, const gfi_launch_config *c, gf
     }
 }
 
-static void destroy(const gfi_request *request, void *state)
-{
-    (void)request;
-    gfi_free(state);
-}
-
-static gf_status prepare(const gfi_request *request, void **state)
+static gf_status prepare(const gfi_request *request, void *state)
 {
     const gfi_window *w = request->window;
     char name[32] = "gf_sep";
     if (is_compiled(w)) snprintf(name, sizeof name, "gf_sep_%d_%d", w->kw, w->n_terms);
-    *state = NULL;
-    sep_state *s = gfi_alloc_zero(1, sizeof *s, "cuda-sep");
-    if (!s) return GF_ERROR_NO_MEMORY;
-    gf_status status = configure(request, &s->config)
-                           ? gfi_kernel_find(gfi_queue_device(request->queue), name, &s->kernel)
-                           : gfi_fail(GF_ERROR_INTERNAL, "%s: no launch for a window of %dx%d",
-                                      name, w->kw, w->kh);
-    if (status != GF_OK) {
-        gfi_free(s);
-        return status;
-    }
+    sep_state *s = state;
+    if (!configure(request, &s->config)) return gfi_window_no_launch(w, name);
+    GFI_TRY(gfi_kernel_find(gfi_queue_device(request->queue), name, &s->kernel));
     fill_args(request, &s->config, &s->args);
-    *state = s;
     return GF_OK;
 }
 
@@ -143,7 +128,7 @@ const gf_impl gfi_window_cuda_sep = { .name = "cuda-sep",
                                       .fuses = true,
                                       .usable = usable,
                                       .cost_ns = cost_ns,
+                                      .state_bytes = sizeof(sep_state),
                                       .prepare = prepare,
                                       .run = run,
-                                      .destroy = destroy,
                                       .describe = describe };

@@ -336,30 +336,15 @@ static void fill_args(const gfi_request *request, const gfi_stream_shape *shape,
     fill_taps(request, shape, whole, args);
 }
 
-static void destroy(const gfi_request *request, void *state)
-{
-    (void)request;
-    gfi_free(state);
-}
-
-static gf_status prepare(const gfi_request *request, void **state)
+static gf_status prepare(const gfi_request *request, void *state)
 {
     const gfi_chip chip = gfi_window_chip(request);
     whole_taps whole;
-    *state = NULL;
-    stream_state *s = gfi_alloc_zero(1, sizeof *s, "cuda-stream");
-    if (!s) return GF_ERROR_NO_MEMORY;
+    stream_state *s = state;
     s->shape = choose(request, &whole);
     gfi_launch_stream(&chip, s->shape, request->in.width, request->out.height, &s->config);
     fill_args(request, s->shape, &whole, &s->config, &s->args);
-    const gf_status status =
-        gfi_kernel_find(gfi_queue_device(request->queue), s->shape->kernel, &s->kernel);
-    if (status != GF_OK) {
-        gfi_free(s);
-        return status;
-    }
-    *state = s;
-    return GF_OK;
+    return gfi_kernel_find(gfi_queue_device(request->queue), s->shape->kernel, &s->kernel);
 }
 
 /* Whether every group of `columns` pixels from the row's begin is aligned to its size. */
@@ -452,7 +437,7 @@ const gf_impl gfi_window_cuda_stream = { .name = "cuda-stream",
                                          .fuses = true,
                                          .usable = usable,
                                          .cost_ns = cost_ns,
+                                         .state_bytes = sizeof(stream_state),
                                          .prepare = prepare,
                                          .run = run,
-                                         .destroy = destroy,
                                          .describe = describe };

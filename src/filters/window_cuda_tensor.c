@@ -389,11 +389,11 @@ static void destroy(const gfi_request *request, void *state)
 {
     tensor_state *s = state;
     if (s->weights) gfi_device_free(request->queue, s->weights);
-    gfi_free(s);
 }
 
-static gf_status prepare_state(const gfi_request *request, tensor_state *s)
+static gf_status prepare(const gfi_request *request, void *state)
 {
+    tensor_state *s = state;
     char name[32];
     band down, along;
     s->shape = shape_of(request);
@@ -406,19 +406,6 @@ static gf_status prepare_state(const gfi_request *request, tensor_state *s)
     GFI_TRY(upload_weights(request, &down, &along, &s->shape, &s->weights));
     s->args.weights = s->weights;
     return GF_OK;
-}
-
-static gf_status prepare(const gfi_request *request, void **state)
-{
-    *state = NULL;
-    tensor_state *s = gfi_alloc_zero(1, sizeof *s, "cuda-tensor");
-    if (!s) return GF_ERROR_NO_MEMORY;
-    const gf_status status = prepare_state(request, s);
-    if (status == GF_OK)
-        *state = s;
-    else
-        destroy(request, s);
-    return status;
 }
 
 static gf_status run(const gfi_request *request, void *state, const gf_view *src,
@@ -452,6 +439,7 @@ const gf_impl gfi_window_cuda_tensor = { .name = "cuda-tensor",
                                          .fuses = true,
                                          .usable = usable,
                                          .cost_ns = cost_ns,
+                                         .state_bytes = sizeof(tensor_state),
                                          .prepare = prepare,
                                          .run = run,
                                          .destroy = destroy,

@@ -288,8 +288,10 @@ static void set_args(const gfi_request *request, const tiling *t, double abs_sum
                                .terms = w->n_terms };
 }
 
-static gf_status fill_state(tilefft_state *s, const gfi_request *request)
+static gf_status prepare(const gfi_request *request, void *state)
 {
+    tilefft_state *s = state;
+    s->queue = request->queue;
     tiling *t = &s->tiling;
     double abs_sum;
     float *taps;
@@ -312,20 +314,6 @@ static void destroy(const gfi_request *request, void *state)
     (void)request;
     tilefft_state *s = state;
     gfi_device_free(s->queue, s->memory);
-    gfi_free(s);
-}
-
-static gf_status prepare(const gfi_request *request, void **state)
-{
-    tilefft_state *s = gfi_alloc_zero(1, sizeof *s, "cuda-tilefft");
-    if (!s) return GF_ERROR_NO_MEMORY;
-    s->queue = request->queue;
-    gf_status status = fill_state(s, request);
-    if (status == GF_OK)
-        *state = s;
-    else
-        destroy(request, s);
-    return status;
 }
 
 /* ---- run ----------------------------------------------------------------------------------- */
@@ -361,6 +349,7 @@ const gf_impl gfi_window_cuda_tilefft = { .name = "cuda-tilefft",
                                           .tol_factor = 2,
                                           .usable = usable,
                                           .cost_ns = cost_ns,
+                                          .state_bytes = sizeof(tilefft_state),
                                           .prepare = prepare,
                                           .run = run,
                                           .destroy = destroy,

@@ -331,11 +331,11 @@ static void destroy(const gfi_request *request, void *state)
 {
     wide_state *s = state;
     if (s->weights) gfi_device_free(request->queue, s->weights);
-    gfi_free(s);
 }
 
-static gf_status prepare_state(const gfi_request *request, wide_state *s)
+static gf_status prepare(const gfi_request *request, void *state)
 {
+    wide_state *s = state;
     char name[32];
     band along, down;
     s->shape = shape_of(request->window);
@@ -353,19 +353,6 @@ static gf_status prepare_state(const gfi_request *request, wide_state *s)
     GFI_TRY(upload_weights(request, &along, &down, s));
     fill_args(request, &layout, &along, &down, s);
     return GF_OK;
-}
-
-static gf_status prepare(const gfi_request *request, void **state)
-{
-    *state = NULL;
-    wide_state *s = gfi_alloc_zero(1, sizeof *s, "cuda-wide");
-    if (!s) return GF_ERROR_NO_MEMORY;
-    const gf_status status = prepare_state(request, s);
-    if (status == GF_OK)
-        *state = s;
-    else
-        destroy(request, s);
-    return status;
 }
 
 static gf_status run(const gfi_request *request, void *state, const gf_view *src,
@@ -393,6 +380,7 @@ const gf_impl gfi_window_cuda_wide = { .name = "cuda-wide",
                                        .fuses = true,
                                        .usable = usable,
                                        .cost_ns = cost_ns,
+                                       .state_bytes = sizeof(wide_state),
                                        .prepare = prepare,
                                        .run = run,
                                        .destroy = destroy,

@@ -46,27 +46,18 @@ static void destroy(const gfi_request *request, void *state)
 {
     (void)request;
     direct *d = state;
-    if (!d) return;
     gfi_sweep_destroy(&d->sweep);
     gfi_free(d->taps);
-    gfi_free(d);
 }
 
-static gf_status prepare(const gfi_request *request, void **state)
+static gf_status prepare(const gfi_request *request, void *state)
 {
     const gfi_window *w = request->window;
-    direct *d = gfi_alloc_zero(1, sizeof *d, "direct");
-    if (!d) return GF_ERROR_NO_MEMORY;
+    direct *d = state;
     d->kw = w->kw;
     d->kh = w->kh;
     d->taps = gfi_float_taps(w->full, (size_t)w->kw * (size_t)w->kh);
-    gf_status status =
-        d->taps ? gfi_sweep_create(request, &kind, 1, d, &d->sweep) : GF_ERROR_NO_MEMORY;
-    if (status == GF_OK)
-        *state = d;
-    else
-        destroy(request, d);
-    return status;
+    return d->taps ? gfi_sweep_create(request, &kind, 1, d, &d->sweep) : GF_ERROR_NO_MEMORY;
 }
 
 static gf_status run(const gfi_request *request, void *state, const gf_view *src,
@@ -94,6 +85,7 @@ const gf_impl gfi_window_direct = {
     .backend = GF_BACKEND_CPU,
     .usable = usable,
     .cost_ns = cost_ns,
+    .state_bytes = sizeof(direct),
     .prepare = prepare,
     .run = run,
     .destroy = destroy,

@@ -144,7 +144,6 @@ static void destroy(const gfi_request *request, void *state)
 {
     (void)request;
     fft *f = state;
-    if (!f) return;
     for (int i = 0; f->workers && i < f->n_workers; i++) {
         gfi_fft2_destroy(&f->workers[i].fft);
         gfi_free(f->workers[i].line[0]);
@@ -153,30 +152,22 @@ static void destroy(const gfi_request *request, void *state)
     }
     gfi_free(f->workers);
     gfi_free(f->kernel);
-    gfi_free(f);
 }
 
-static gf_status prepare(const gfi_request *request, void **state)
+static gf_status prepare(const gfi_request *request, void *state)
 {
-    fft *f = gfi_alloc_zero(1, sizeof *f, "fft");
-    if (!f) return GF_ERROR_NO_MEMORY;
+    fft *f = state;
     const grid *g = &f->grid;
     f->grid = choose_grid(request);
     f->n_pairs = ((int64_t)g->tiles_x * g->tiles_y + 1) / 2;
     f->n_workers = request->threads < f->n_pairs ? request->threads : (int)f->n_pairs;
     f->workers = gfi_alloc_zero((size_t)f->n_workers, sizeof *f->workers, "fft threads");
-    gf_status status = f->workers ? GF_OK : GF_ERROR_NO_MEMORY;
-    for (int i = 0; status == GF_OK && i < f->n_workers; i++)
-        status = create_worker(g, &f->workers[i]);
-    if (status == GF_OK) status = make_kernel(request->window, f);
-    if (status != GF_OK) {
-        destroy(request, f);
-        return status;
-    }
+    if (!f->workers) return GF_ERROR_NO_MEMORY;
+    for (int i = 0; i < f->n_workers; i++) GFI_TRY(create_worker(g, &f->workers[i]));
+    GFI_TRY(make_kernel(request->window, f));
     const size_t line_bytes = (size_t)g->nx * (2 * sizeof(float) + sizeof(int));
     f->bytes = gfi_fft2_kernel_size(f->workers[0].fft) * sizeof *f->kernel +
                (size_t)f->n_workers * (gfi_fft2_bytes(f->workers[0].fft) + line_bytes);
-    *state = f;
     return GF_OK;
 }
 
@@ -359,6 +350,7 @@ const gf_impl gfi_window_fft = {
     .backend = GF_BACKEND_CPU,
     .usable = usable,
     .cost_ns = cost_ns,
+    .state_bytes = sizeof(fft),
     .prepare = prepare,
     .run = run,
     .destroy = destroy,

@@ -78,37 +78,28 @@ static void destroy(const gfi_request *request, void *state)
 {
     (void)request;
     sep *s = state;
-    if (!s) return;
     gfi_sweep_destroy(&s->sweep);
     for (int t = 0; t < GFI_MAX_TERMS; t++) {
         gfi_free(s->term[t].row);
         gfi_free(s->term[t].col);
     }
-    gfi_free(s);
 }
 
-static gf_status prepare(const gfi_request *request, void **state)
+static gf_status prepare(const gfi_request *request, void *state)
 {
     const gfi_window *w = request->window;
-    sep *s = gfi_alloc_zero(1, sizeof *s, "sep");
-    if (!s) return GF_ERROR_NO_MEMORY;
+    sep *s = state;
     s->kw = w->kw;
     s->kh = w->kh;
     s->n_terms = w->n_terms;
-    gf_status status = GF_OK;
     for (int t = 0; t < w->n_terms; t++) {
         s->term[t].row = gfi_float_taps(w->term[t].row, (size_t)w->kw);
         s->term[t].col = gfi_float_taps(w->term[t].col, (size_t)w->kh);
-        if (!s->term[t].row || !s->term[t].col) status = GF_ERROR_NO_MEMORY;
+        if (!s->term[t].row || !s->term[t].col) return GF_ERROR_NO_MEMORY;
         s->term[t].row_ones = row_ones(w, t);
         s->term[t].col_ones = col_ones(w, t);
     }
-    if (status == GF_OK) status = gfi_sweep_create(request, &kind, w->n_terms, s, &s->sweep);
-    if (status == GF_OK)
-        *state = s;
-    else
-        destroy(request, s);
-    return status;
+    return gfi_sweep_create(request, &kind, w->n_terms, s, &s->sweep);
 }
 
 static gf_status run(const gfi_request *request, void *state, const gf_view *src,
@@ -137,6 +128,7 @@ const gf_impl gfi_window_sep = {
     .backend = GF_BACKEND_CPU,
     .usable = usable,
     .cost_ns = cost_ns,
+    .state_bytes = sizeof(sep),
     .prepare = prepare,
     .run = run,
     .destroy = destroy,

@@ -112,7 +112,6 @@ static void destroy(const gfi_request *request, void *state)
 {
     (void)request;
     whole *s = state;
-    if (!s) return;
     for (int i = 0; s->workers && i < s->n_workers; i++) {
         worker *k = &s->workers[i];
         gfi_free(k->line);
@@ -129,7 +128,6 @@ static void destroy(const gfi_request *request, void *state)
     }
     gfi_free(s->workers);
     gfi_free(s->outside);
-    gfi_free(s);
 }
 
 static gf_status copy_taps(const double *taps, int n, int16_t **out)
@@ -186,8 +184,9 @@ static void choose_units(const gfi_request *q, whole *s)
     s->n_workers = min_int(q->threads, s->n_units);
 }
 
-static gf_status build(const gfi_request *q, whole *s)
+static gf_status prepare(const gfi_request *q, void *state)
 {
+    whole *s = state;
     const gfi_window *w = q->window;
     s->box = is_box(w);
     choose_units(q, s);
@@ -206,18 +205,6 @@ static gf_status build(const gfi_request *q, whole *s)
     GFI_TRY(take_memory(s, (size_t)s->n_workers, sizeof *s->workers, &s->workers));
     for (int i = 0; i < s->n_workers; i++) GFI_TRY(create_worker(q, s, &s->workers[i]));
     return GF_OK;
-}
-
-static gf_status prepare(const gfi_request *request, void **state)
-{
-    whole *s = gfi_alloc_zero(1, sizeof *s, "whole");
-    if (!s) return GF_ERROR_NO_MEMORY;
-    gf_status status = build(request, s);
-    if (status == GF_OK)
-        *state = s;
-    else
-        destroy(request, s);
-    return status;
 }
 
 static size_t memory_bytes(const void *state)
@@ -449,6 +436,7 @@ const gf_impl gfi_window_whole = {
     .backend = GF_BACKEND_CPU,
     .usable = usable,
     .cost_ns = cost_ns,
+    .state_bytes = sizeof(whole),
     .prepare = prepare,
     .run = run,
     .destroy = destroy,

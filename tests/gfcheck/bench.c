@@ -11,6 +11,7 @@
 #include "core/clock.h"
 #include "engine/context.h"
 #include "engine/registry.h"
+#include "filters/impl.h"
 
 enum { BUFFERS = 8, CPU_BUFFERS = 2, MAX_SAMPLES = 15, REF_SIZE = 256 };
 enum { CUDA_SIZE = 8192, CPU_SIZE = 2048 };
@@ -138,9 +139,9 @@ static gf_status measure(const gfi_request *request, const gf_impl *impl, buffer
     job j = { .request = request, .impl = impl, .buffers = set };
     j.n_buffers = impl->backend == GF_BACKEND_CUDA ? BUFFERS : CPU_BUFFERS;
     double ns = 0;
-    gf_status status = impl->prepare ? impl->prepare(request, &j.state) : GF_OK;
+    gf_status status = gfi_impl_prepare(impl, request, &j.state);
     if (status == GF_OK) status = median(&j, &ns);
-    if (j.state && impl->destroy) impl->destroy(request, j.state);
+    gfi_impl_destroy(impl, request, &j.state);
     *ms = ns * 1e-6;
     return status;
 }

@@ -9,6 +9,7 @@
 #include "core/clock.h"
 #include "engine/params.h"
 #include "engine/registry.h"
+#include "filters/impl.h"
 
 enum { GUARD_BYTES = 512, MAX_PRINTED = 3 };
 
@@ -146,9 +147,9 @@ static gf_status prepare_and_run(const gfi_request *request, const gf_impl *impl
                                  const gf_view *src, const gf_view *dst)
 {
     void *state = NULL;
-    if (impl->prepare) GFI_TRY(impl->prepare(request, &state));
+    GFI_TRY(gfi_impl_prepare(impl, request, &state));
     gf_status status = impl->run(request, state, src, dst);
-    if (state && impl->destroy) impl->destroy(request, state);
+    gfi_impl_destroy(impl, request, &state);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/image.h"
+#include "filters/impl.h"
 #include "filters/window.h"
 
 /* ---- random -------------------------------------------------------------------------------- */
@@ -113,9 +114,9 @@ static bool run(const gf_impl *impl, const gfi_window *w, const image *in, const
         return false;
     }
     void *state = NULL;
-    if (impl->prepare) ck_assert_msg(!impl->prepare(&q, &state), "%s", gf_error_message());
+    ck_assert_msg(!gfi_impl_prepare(impl, &q, &state), "%s", gf_error_message());
     ck_assert_msg(!impl->run(&q, state, &in->view, &out->view), "%s", gf_error_message());
-    if (impl->destroy) impl->destroy(&q, state);
+    gfi_impl_destroy(impl, &q, &state);
     return true;
 }
 
