@@ -125,53 +125,70 @@ inline unsigned gf_fma_halves(unsigned a, unsigned b, unsigned c)
 }
 inline unsigned gf_round_tf32(unsigned bits) { return (bits + 0x1000u) & 0xffffe000u; }
 
+namespace emu
+{
+/* Add A * B to a lane's four sums: its words of A are rows g and g + 8 of one half of the columns,
+ * then of the other; those of B these halves. product() multiplies and adds up what words hold. */
+template <class Sum, class Product>
+inline void multiply(Sum (&sum)[4], const message &own, Product product, const char *file, int line)
+{
+    const message *all = gather(own, file, line);
+    const int row = lane_id() / 4, column = lane_id() % 4 * 2;
+    for (int i = 0; i < 4; i++)
+        for (int t = 0; t < 4; t++) {
+            const message &x = all[4 * row + t], &y = all[4 * (column + i % 2) + t];
+            sum[i] += product(x.word[i / 2], y.word[4]) + product(x.word[i / 2 + 2], y.word[5]);
+        }
+}
+
+template <class Product>
+inline void multiply_floats(float (&d)[4], const message &own, const float (&c)[4], Product product,
+                            const char *file, int line)
+{
+    double sum[4] = { c[0], c[1], c[2], c[3] };
+    multiply(sum, own, product, file, line);
+    for (int i = 0; i < 4; i++) d[i] = truncated(sum[i]);
+}
+
+/* The sixteen bytes that lane `lane` points to, aligned. */
+inline const unsigned char *matrix_row(const message *all, int lane)
+{
+    const unsigned char *from;
+    memcpy(&from, all[lane].word, sizeof from);
+    if (reinterpret_cast<uintptr_t>(from) % 16) abort();
+    return from;
+}
+}
+
 inline void gf_mma_16816(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
                          const float (&c)[4], GF_EMU_HERE)
 {
     const emu::message own = { { a[0], a[1], a[2], a[3], b0, b1 } };
-    const emu::message *all = emu::gather(own, file, line);
-    const int row = emu::lane_id() / 4, column = emu::lane_id() % 4 * 2;
-    for (int i = 0; i < 4; i++) {
-        double sum = c[i];
-        for (int t = 0; t < 4; t++) {
-            const emu::message &x = all[4 * row + t], &y = all[4 * (column + i % 2) + t];
-            sum += emu::half_product(x.word[i / 2], y.word[4]) +
-                   emu::half_product(x.word[i / 2 + 2], y.word[5]);
-        }
-        d[i] = emu::truncated(sum);
-    }
+    emu::multiply_floats(d, own, c, emu::half_product, file, line);
+}
+
+inline void gf_mma_1688_halves(float (&d)[4], unsigned a0, unsigned a1, unsigned b,
+                               const float (&c)[4], GF_EMU_HERE)
+{
+    const emu::message own = { { a0, a1, 0, 0, b, 0 } }; /* there is no second half */
+    emu::multiply_floats(d, own, c, emu::half_product, file, line);
+}
+
+inline void gf_mma_1688(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
+                        const float (&c)[4], GF_EMU_HERE)
+{
+    const emu::message own = { { a[0], a[1], a[2], a[3], b0, b1 } };
+    emu::multiply_floats(d, own, c, emu::tf32_product, file, line);
 }
 
 inline void gf_mma_16832_u8(int (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
                             const int (&c)[4], GF_EMU_HERE)
 {
     const emu::message own = { { a[0], a[1], a[2], a[3], b0, b1 } };
-    const emu::message *all = emu::gather(own, file, line);
-    const int row = emu::lane_id() / 4, column = emu::lane_id() % 4 * 2;
-    for (int i = 0; i < 4; i++) {
-        unsigned sum = static_cast<unsigned>(c[i]);
-        for (int t = 0; t < 4; t++) {
-            const emu::message &x = all[4 * row + t], &y = all[4 * (column + i % 2) + t];
-            sum += emu::byte_product(x.word[i / 2], y.word[4]) +
-                   emu::byte_product(x.word[i / 2 + 2], y.word[5]);
-        }
-        d[i] = static_cast<int>(sum);
-    }
-}
-
-inline void gf_mma_1688_halves(float (&d)[4], unsigned a0, unsigned a1, unsigned b, const float (&c)[4],
-                        GF_EMU_HERE)
-{
-    const emu::message own = { { a0, a1, b } };
-    const emu::message *all = emu::gather(own, file, line);
-    const int row = emu::lane_id() / 4, column = emu::lane_id() % 4 * 2;
-    for (int i = 0; i < 4; i++) {
-        double sum = c[i];
-        for (int t = 0; t < 4; t++)
-            sum += emu::half_product(all[4 * row + t].word[i / 2],
-                                     all[4 * (column + i % 2) + t].word[2]);
-        d[i] = emu::truncated(sum);
-    }
+    unsigned sum[4];
+    for (int i = 0; i < 4; i++) sum[i] = static_cast<unsigned>(c[i]);
+    emu::multiply(sum, own, emu::byte_product, file, line);
+    for (int i = 0; i < 4; i++) d[i] = static_cast<int>(sum[i]);
 }
 
 inline void gf_ldmatrix_4_trans(unsigned (&v)[4], const void *row, GF_EMU_HERE)
@@ -180,33 +197,11 @@ inline void gf_ldmatrix_4_trans(unsigned (&v)[4], const void *row, GF_EMU_HERE)
     memcpy(own.word, &row, sizeof row);
     const emu::message *all = emu::gather(own, file, line);
     const int column = emu::lane_id() / 4, first = emu::lane_id() % 4 * 2;
-    for (int i = 0; i < 4; i++) {
-        v[i] = 0;
-        for (int k = 0; k < 2; k++) {
-            const unsigned char *from;
-            memcpy(&from, all[8 * i + first + k].word, sizeof from);
-            if (reinterpret_cast<uintptr_t>(from) % 16) abort();
-            const unsigned half = reinterpret_cast<const uint16_t *>(from)[column];
-            v[i] |= half << 16 * k;
-        }
-    }
-}
-
-inline void gf_mma_1688(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
-                        const float (&c)[4], GF_EMU_HERE)
-{
-    const emu::message own = { { a[0], a[1], a[2], a[3], b0, b1 } };
-    const emu::message *all = emu::gather(own, file, line);
-    const int row = emu::lane_id() / 4, column = emu::lane_id() % 4 * 2;
-    for (int i = 0; i < 4; i++) {
-        double sum = c[i];
-        for (int t = 0; t < 4; t++) {
-            const emu::message &x = all[4 * row + t], &y = all[4 * (column + i % 2) + t];
-            sum += emu::tf32_product(x.word[i / 2], y.word[4]) +
-                   emu::tf32_product(x.word[i / 2 + 2], y.word[5]);
-        }
-        d[i] = emu::truncated(sum);
-    }
+    const auto half = [&](int lane) {
+        return reinterpret_cast<const uint16_t *>(emu::matrix_row(all, lane))[column];
+    };
+    for (int i = 0; i < 4; i++)
+        v[i] = half(8 * i + first) | static_cast<unsigned>(half(8 * i + first + 1)) << 16;
 }
 
 inline void gf_ldmatrix_4(unsigned (&v)[4], const void *row, GF_EMU_HERE)
@@ -215,12 +210,8 @@ inline void gf_ldmatrix_4(unsigned (&v)[4], const void *row, GF_EMU_HERE)
     memcpy(own.word, &row, sizeof row);
     const emu::message *all = emu::gather(own, file, line);
     const int from_row = emu::lane_id() / 4, word = emu::lane_id() % 4;
-    for (int i = 0; i < 4; i++) {
-        const unsigned char *from;
-        memcpy(&from, all[8 * i + from_row].word, sizeof from);
-        if (reinterpret_cast<uintptr_t>(from) % 16) abort();
-        v[i] = reinterpret_cast<const unsigned *>(from)[word];
-    }
+    for (int i = 0; i < 4; i++)
+        v[i] = reinterpret_cast<const unsigned *>(emu::matrix_row(all, 8 * i + from_row))[word];
 }
 
 inline void gf_copy_async_4(void *shared, const void *global)
