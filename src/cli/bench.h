@@ -4,7 +4,6 @@
 
 #include "args.h"
 
-
 typedef struct bench {
     const cli_args *args;
     gf_context *context;

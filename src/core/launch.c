@@ -8,13 +8,9 @@
 
 enum { WARP = 32, MOST_THREADS = 128, MOST_BLOCKS_Y = 65535 };
 
-static int divide_up(int64_t a, int64_t b) { return (int)((a + b - 1) / b); }
-
-static int round_up(int64_t a, int b) { return divide_up(a, b) * b; }
-
 /* A pitch of at least n floats, of 4 more than a multiple of 8: eight rows then begin in the eight
  * different 16-byte columns of the shared memory's banks. */
-static int skewed(int64_t n) { return round_up(n - 4, 8) + 4; }
+static int skewed(int64_t n) { return gfi_round_up(n - 4, 8) + 4; }
 
 static void set_groups(gfi_launch_config *c, int groups)
 {
@@ -41,16 +37,16 @@ static int strip_rows_of(const gfi_chip *chip, int blocks_a_sm, int strips, int 
                          int plenty, int height)
 {
     const int64_t wave = (int64_t)chip->multiprocessors * blocks_a_sm;
-    const int64_t wanted = (int64_t)strips * divide_up(height, plenty);
+    const int64_t wanted = (int64_t)strips * gfi_divide_up(height, plenty);
     const int64_t waves = wanted > wave ? wanted / wave : 1;
     int64_t segments = waves * wave / strips;
     if (segments < 1) segments = 1;
     if (segments > MOST_BLOCKS_Y) segments = MOST_BLOCKS_Y;
     /* With fewer rows than extra ones more blocks would not be sooner done. */
     const int least = extra > step ? extra : step;
-    int rows = divide_up(height, segments);
+    int rows = gfi_divide_up(height, segments);
     if (rows < least) rows = least;
-    return round_up((int64_t)rows + extra, step) - extra; /* whole steps */
+    return gfi_round_up((int64_t)rows + extra, step) - extra; /* whole steps */
 }
 
 /* The same where extra rows cost as much as others: they are to be a small part. */
@@ -79,7 +75,7 @@ static int direct_threads(int width, int margin)
     int64_t best_columns = INT64_MAX;
     for (int threads = MOST_THREADS; threads >= WARP; threads /= 2) {
         const int strip = threads * GF_DIRECT_COLUMNS;
-        const int64_t columns = (int64_t)divide_up(width, strip) * (strip + margin);
+        const int64_t columns = (int64_t)gfi_divide_up(width, strip) * (strip + margin);
         if (columns >= best_columns) continue;
         best = threads;
         best_columns = columns;
@@ -92,9 +88,9 @@ bool gfi_launch_direct(const gfi_chip *chip, int k, int width, int height, gfi_l
     const int margin = GF_DIRECT_LEAD(k) + k - 1;
     const int threads = direct_threads(width, margin);
     const int strip = threads * GF_DIRECT_COLUMNS;
-    const int strips = divide_up(width, strip);
+    const int strips = gfi_divide_up(width, strip);
     *out = (gfi_launch_config){ .block = { (unsigned)threads, 1, 1 }, .strip = strip };
-    set_groups(out, threads + divide_up(margin, 4));
+    set_groups(out, threads + gfi_divide_up(margin, 4));
     out->tile_pitch = 4 * out->tile_groups;
     out->shared_bytes = (size_t)out->tile_pitch * GF_DIRECT_ROWS * sizeof(float);
     if (out->shared_bytes > chip->shared_bytes_block) return false;
@@ -104,7 +100,7 @@ bool gfi_launch_direct(const gfi_chip *chip, int k, int width, int height, gfi_l
     out->rows = strip_rows(chip, out->resident, strips, GF_DIRECT_ROWS, k - 1, height);
     out->steps = (double)strip * (out->rows + k - 1);
     out->grid[0] = (unsigned)strips;
-    out->grid[1] = (unsigned)divide_up(height, out->rows);
+    out->grid[1] = (unsigned)gfi_divide_up(height, out->rows);
     out->grid[2] = 1;
     return true;
 }
@@ -114,14 +110,16 @@ bool gfi_launch_direct_n(const gfi_chip *chip, int kw, int kh, int width, int he
 {
     const int strip = WARP * 4;
     /* The kernel reads two groups past the last whole group of taps. */
-    const int64_t groups = strip / 4 + divide_up(kw, 4) + 2;
+    const int64_t groups = strip / 4 + gfi_divide_up(kw, 4) + 2;
     for (int threads_y = 8; threads_y >= 1; threads_y /= 2) {
         const int rows = threads_y * GF_DIRECT_N_ROWS;
         const uint64_t bytes = 4 * sizeof(float) * (uint64_t)groups * (uint64_t)(rows + kh - 1);
-        if (bytes > chip->shared_bytes_block || divide_up(height, rows) > MOST_BLOCKS_Y) continue;
+        if (bytes > chip->shared_bytes_block || gfi_divide_up(height, rows) > MOST_BLOCKS_Y)
+            continue;
         *out = (gfi_launch_config){
             .block = { WARP, (unsigned)threads_y, 1 },
-            .grid = { (unsigned)divide_up(width, strip), (unsigned)divide_up(height, rows), 1 },
+            .grid = { (unsigned)gfi_divide_up(width, strip), (unsigned)gfi_divide_up(height, rows),
+                      1 },
             .shared_bytes = (size_t)bytes,
             .strip = strip,
             .rows = rows,
@@ -165,23 +163,23 @@ const gfi_stream_shape *gfi_launch_stream_shape(int k, int n_terms, int form, in
 void gfi_launch_stream(const gfi_chip *chip, const gfi_stream_shape *shape, int width, int height,
                        gfi_launch_config *out)
 {
-    const int strip = shape->threads * shape->columns, strips = divide_up(width, strip);
+    const int strip = shape->threads * shape->columns, strips = gfi_divide_up(width, strip);
     *out = (gfi_launch_config){ .block = { (unsigned)shape->threads, 1, 1 },
                                 .strip = strip,
                                 .resident = shape->blocks };
     /* Whole waves of blocks; of those as many as leave blocks of some height. */
     const int64_t wave = (int64_t)chip->multiprocessors * shape->blocks;
-    const int64_t wanted = (int64_t)strips * divide_up(height, shape->height);
+    const int64_t wanted = (int64_t)strips * gfi_divide_up(height, shape->height);
     int64_t segments = (wanted > wave ? wanted / wave : 1) * wave / strips;
     if (segments < 1) segments = 1;
     if (segments > MOST_BLOCKS_Y / 2) segments = MOST_BLOCKS_Y / 2;
     /* The first blocks have half the rows: those at the top and the bottom take longer for each. */
-    const int rows = round_up(divide_up(2 * (int64_t)height, 2 * segments - 1), 2);
+    const int rows = gfi_round_up(gfi_divide_up(2 * (int64_t)height, 2 * segments - 1), 2);
     out->rows = rows > shape->k - 1 ? rows : shape->k - 1;
     out->lag = out->rows / 2;
     out->steps = (double)strip * (out->rows + shape->k - 1);
     out->grid[0] = (unsigned)strips;
-    out->grid[1] = (unsigned)divide_up((int64_t)height + out->lag, out->rows);
+    out->grid[1] = (unsigned)gfi_divide_up((int64_t)height + out->lag, out->rows);
     out->grid[2] = 1;
 }
 
@@ -200,12 +198,12 @@ bool gfi_launch_sep_k(const gfi_chip *chip, int k, int n_terms, int width, int h
     const int columns = GF_SEP_K_COLUMNS(k, n_terms);
     const int margin = GF_SEP_LEAD(k) + k - 1; /* columns of the strip's threads beside its own */
     const int widest = (GF_SEP_K_THREADS(k) * columns - margin) / GF_SEP_OUT * GF_SEP_OUT;
-    const int strip = round_up(divide_up(width, divide_up(width, widest)), GF_SEP_OUT);
-    const int threads = round_up(divide_up(strip + margin, columns), WARP);
-    const int strips = divide_up(width, strip);
+    const int strip = gfi_round_up(gfi_divide_up(width, gfi_divide_up(width, widest)), GF_SEP_OUT);
+    const int threads = gfi_round_up(gfi_divide_up(strip + margin, columns), WARP);
+    const int strips = gfi_divide_up(width, strip);
     *out = (gfi_launch_config){ .block = { (unsigned)threads, 1, 1 }, .strip = strip };
     /* Threads read along a row by groups of four. */
-    const int read = strip + round_up(GF_SEP_LEAD(k) + k - 1, 4), written = threads * columns;
+    const int read = strip + gfi_round_up(GF_SEP_LEAD(k) + k - 1, 4), written = threads * columns;
     out->ring_pitch = skewed(read > written ? read : written);
     out->shared_bytes =
         sizeof(float) * 2 * (size_t)n_terms * GF_SEP_K_ROWS * (size_t)out->ring_pitch;
@@ -218,7 +216,7 @@ bool gfi_launch_sep_k(const gfi_chip *chip, int k, int n_terms, int width, int h
     const int plenty = k - 1 > GF_SEP_K_ROWS ? 8 * (k - 1) : 8 * GF_SEP_K_ROWS;
     out->rows = strip_rows_of(chip, out->resident, strips, GF_SEP_K_ROWS, k - 1, plenty, height);
     out->steps = (double)strip * (out->rows + (k - 1) / 2.0);
-    out->grid[0] = (unsigned)strips * (unsigned)divide_up(height, out->rows);
+    out->grid[0] = (unsigned)strips * (unsigned)gfi_divide_up(height, out->rows);
     out->grid[1] = out->grid[2] = 1;
     return true;
 }
@@ -229,10 +227,10 @@ bool gfi_launch_sep_k(const gfi_chip *chip, int k, int n_terms, int width, int h
 static bool sep_strip(const gfi_chip *chip, int kw, int kh, int n_terms, int strip,
                       gfi_launch_config *out)
 {
-    *out = (gfi_launch_config){ .strip = strip, .lag = round_up(kh - 1, GF_SEP_OUT) };
+    *out = (gfi_launch_config){ .strip = strip, .lag = gfi_round_up(kh - 1, GF_SEP_OUT) };
     /* Taps are taken eight at a time, and pixels with them. */
-    set_groups(out, divide_up((int64_t)strip + kw - 1, 4));
-    out->tile_pitch = skewed((int64_t)strip + round_up(kw, GF_SEP_OUT));
+    set_groups(out, gfi_divide_up((int64_t)strip + kw - 1, 4));
+    out->tile_pitch = skewed((int64_t)strip + gfi_round_up(kw, GF_SEP_OUT));
     out->ring_pitch = skewed(strip);
     const uint64_t ring = (uint64_t)(out->lag + GF_SEP_ROWS) * (uint64_t)out->ring_pitch;
     const uint64_t floats =
@@ -250,7 +248,7 @@ bool gfi_launch_sep(const gfi_chip *chip, int kw, int kh, int n_terms, int width
     while (strip > NARROWEST && strip / 2 >= width) strip /= 2;
     while (!sep_strip(chip, kw, kh, n_terms, strip, out))
         if ((strip /= 2) < NARROWEST) return false;
-    const int strips = divide_up(width, strip);
+    const int strips = gfi_divide_up(width, strip);
     const int threads = strip < MOST_THREADS / 2 ? 2 * strip : MOST_THREADS;
     out->resident =
         resident_blocks(chip, gfi_tune_find(GFI_TUNE_SEP, kw + kh), threads, out->shared_bytes);
@@ -258,7 +256,7 @@ bool gfi_launch_sep(const gfi_chip *chip, int kw, int kh, int n_terms, int width
     out->steps = (double)strip * (out->rows + out->lag);
     out->block[0] = (unsigned)threads;
     out->grid[0] = (unsigned)strips;
-    out->grid[1] = (unsigned)divide_up(height, out->rows);
+    out->grid[1] = (unsigned)gfi_divide_up(height, out->rows);
     out->block[1] = out->block[2] = out->grid[2] = 1;
     return true;
 }
@@ -268,10 +266,10 @@ bool gfi_launch_sep(const gfi_chip *chip, int kw, int kh, int n_terms, int width
 void gfi_launch_any(int width, int height, gfi_launch_config *out)
 {
     enum { BLOCK_Y = 8 };
-    const int blocks_y = divide_up(height, BLOCK_Y);
+    const int blocks_y = gfi_divide_up(height, BLOCK_Y);
     *out = (gfi_launch_config){
         .block = { WARP, BLOCK_Y, 1 },
-        .grid = { (unsigned)divide_up(width, WARP),
+        .grid = { (unsigned)gfi_divide_up(width, WARP),
                   (unsigned)(blocks_y < MOST_BLOCKS_Y ? blocks_y : MOST_BLOCKS_Y), 1 },
         .strip = WARP,
         .rows = BLOCK_Y,
@@ -282,18 +280,24 @@ void gfi_launch_any(int width, int height, gfi_launch_config *out)
 
 /* ---- time ---------------------------------------------------------------------------------- */
 
+double gfi_launch_bound_ns(const gfi_chip *chip, double work_ns, double bytes)
+{
+    /* An H200 moves 4.1e12 bytes/s with 132 multiprocessors; other chips count as so many of its.
+     */
+    static const double BYTES_NS = 4.1e3 / 132, LAUNCH_NS = 5e3;
+    const double memory_ns = bytes / (chip->multiprocessors * BYTES_NS);
+    return LAUNCH_NS + (work_ns > memory_ns ? work_ns : memory_ns);
+}
+
 double gfi_launch_ns(const gfi_chip *chip, const gfi_launch_config *config, const gfi_tune_row *row,
                      double taps, double bytes)
 {
-    /* An H200 issues 33.5e12 thread instructions/s on 132 multiprocessors and moves 4.1e12
-     * bytes/s; other chips count as so many of its multiprocessors. */
-    static const double INSTRUCTIONS_NS = 33.5e3 / 132, BYTES_NS = 4.1e3 / 132, LAUNCH_NS = 5e3;
+    static const double INSTRUCTIONS_NS = 33.5e3 / 132; /* 33.5e12 thread instructions/s */
     enum { HALF_SPEED_WARPS = 4 }; /* with so many, half the issue slots are used */
     const double blocks = ceil((double)config->grid[0] * config->grid[1] / chip->multiprocessors);
     const double running = blocks < config->resident ? blocks : config->resident;
     const double warps = running * config->block[0] * config->block[1] / WARP;
     const double speed = INSTRUCTIONS_NS * warps / (warps + HALF_SPEED_WARPS);
     const double issue_ns = blocks * config->steps * (row->base + row->per_tap * taps) / speed;
-    const double memory_ns = bytes / (chip->multiprocessors * BYTES_NS);
-    return LAUNCH_NS + (issue_ns > memory_ns ? issue_ns : memory_ns);
+    return gfi_launch_bound_ns(chip, issue_ns, bytes);
 }

@@ -56,6 +56,13 @@ void gfi_launch_stream(const gfi_chip *chip, const gfi_stream_shape *shape, int 
 /* One thread a pixel; blocks take turns over tall images. */
 void gfi_launch_any(int width, int height, gfi_launch_config *out);
 
+/* a / b rounded up; and so to a multiple of step. */
+static inline int gfi_divide_up(int64_t a, int64_t b) { return (int)((a + b - 1) / b); }
+static inline int gfi_round_up(int64_t a, int step) { return gfi_divide_up(a, step) * step; }
+
+/* Expected time of a launch that works for work_ns and moves `bytes` of device memory meanwhile. */
+double gfi_launch_bound_ns(const gfi_chip *chip, double work_ns, double bytes);
+
 /* Expected time of a launch: the row's instructions for `taps` taps at each of the block's pixels,
  * and `bytes` of device memory in all. */
 double gfi_launch_ns(const gfi_chip *chip, const gfi_launch_config *config, const gfi_tune_row *row,

@@ -39,6 +39,35 @@ bool gfi_window_unusable(char why[GFI_WHY_BYTES], const char *fmt, ...)
     return false;
 }
 
+bool gfi_window_has_tensor(const gfi_request *request, char why[GFI_WHY_BYTES])
+{
+    enum { LEAST_SM = 80 };
+    if (!request->facts || request->facts->loaded_sm >= LEAST_SM) return true;
+    return gfi_window_unusable(why, "the code loaded is for sm_%d, sm_%d is needed",
+                               request->facts->loaded_sm, LEAST_SM);
+}
+
+bool gfi_window_border_whole(const gfi_request *request, char why[GFI_WHY_BYTES])
+{
+    const double v = request->window->border_value;
+    const int white = request->in.pixel == GF_PIXEL_U8 ? 255 : 65535;
+    if (request->in.pixel == GF_PIXEL_F32 || request->window->border != GF_BORDER_CONSTANT)
+        return true;
+    if (v >= 0 && v <= white && v == rint(v)) return true;
+    return gfi_window_unusable(why, "border value %g is not a whole number from 0 to %d", v, white);
+}
+
+bool gfi_window_one_term(const gfi_window *w, char why[GFI_WHY_BYTES])
+{
+    if (w->force_direct || w->force_fft)
+        return gfi_window_unusable(why, "another method is asked for");
+    if (w->n_terms == 0) return gfi_window_unusable(why, "the window is not separable");
+    if (w->n_terms > 1) return gfi_window_unusable(why, "%d terms, only 1 serves", w->n_terms);
+    if (w->combine == GFI_COMBINE_MAGNITUDE)
+        return gfi_window_unusable(why, "a magnitude is not made here");
+    return true;
+}
+
 gf_status gfi_window_no_launch(const gfi_window *window, const char *kernel)
 {
     return gfi_fail(GF_ERROR_INTERNAL, "%s: no launch for a window of %dx%d", kernel, window->kw,
@@ -74,23 +103,42 @@ void gfi_window_taps(const double *taps, size_t n, float *out)
     for (size_t i = 0; i < n; i++) out[i] = (float)taps[i];
 }
 
+gf_status gfi_window_upload_bytes(gfi_queue *queue, const void *bytes, size_t n, void **out)
+{
+    *out = NULL;
+    void *device = NULL;
+    GFI_TRY(gfi_device_alloc(queue, n, &device));
+    const gf_status status = gfi_upload(queue, device, bytes, n);
+    if (status == GF_OK)
+        *out = device;
+    else
+        gfi_device_free(queue, device);
+    return status;
+}
+
 gf_status gfi_window_upload(gfi_queue *queue, const double *taps, size_t n, float **out)
 {
     *out = NULL;
-    size_t bytes;
-    float *host = gfi_alloc(n, sizeof *host, "taps");
-    if (!host || !gfi_mul(n, sizeof *host, &bytes)) return GF_ERROR_NO_MEMORY;
-    gfi_window_taps(taps, n, host);
     void *device = NULL;
-    gf_status status = gfi_device_alloc(queue, bytes, &device);
-    if (status == GF_OK) status = gfi_upload(queue, device, host, bytes);
-    if (status != GF_OK && device) {
-        gfi_device_free(queue, device);
-        device = NULL;
-    }
+    float *host = gfi_alloc(n, sizeof *host, "taps");
+    if (!host) return GF_ERROR_NO_MEMORY;
+    gfi_window_taps(taps, n, host);
+    const gf_status status = gfi_window_upload_bytes(queue, host, n * sizeof *host, &device);
     *out = device;
     gfi_free(host);
     return status;
+}
+
+gf_status gfi_window_launch(const gfi_request *request, const gfi_kernel *kernel,
+                            const gfi_launch_config *config, const void *args, size_t args_bytes)
+{
+    const unsigned *grid = config->grid, *block = config->block;
+    const gfi_launch launch = { .grid = { grid[0], grid[1], grid[2] * gfi_batch_images(request) },
+                                .block = { block[0], block[1], block[2] },
+                                .shared_bytes = config->shared_bytes,
+                                .args = args,
+                                .args_bytes = args_bytes };
+    return gfi_kernel_launch(request->queue, kernel, &launch);
 }
 
 /* ---- by FFT -------------------------------------------------------------------------------- */

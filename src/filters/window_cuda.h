@@ -17,6 +17,12 @@ double gfi_window_bytes(const gfi_request *request);
 /* Whether every coordinate that the window touches can be counted by a kernel; else the reason. */
 bool gfi_window_countable(const gfi_request *request, char why[GFI_WHY_BYTES]);
 
+/* Whether the loaded code has the tensor cores' instructions; whether a constant border can be
+ * pixels of an integer image; whether the window is one separable term, and none of MAGNITUDE. */
+bool gfi_window_has_tensor(const gfi_request *request, char why[GFI_WHY_BYTES]);
+bool gfi_window_border_whole(const gfi_request *request, char why[GFI_WHY_BYTES]);
+bool gfi_window_one_term(const gfi_window *window, char why[GFI_WHY_BYTES]);
+
 /* Write a reason and return false. */
 bool gfi_window_unusable(char why[GFI_WHY_BYTES], const char *fmt, ...) GFI_PRINTF(2, 3);
 
@@ -29,7 +35,8 @@ gf_kcombine gfi_window_combine(const gfi_request *request);
 /* Taps as the kernels take them. */
 void gfi_window_taps(const double *taps, size_t n, float *out);
 
-/* Put n taps into device memory of the queue's. */
+/* Put bytes, or n taps, into new device memory of the queue's; NULL on failure. */
+gf_status gfi_window_upload_bytes(gfi_queue *queue, const void *bytes, size_t n, void **out);
 gf_status gfi_window_upload(gfi_queue *queue, const double *taps, size_t n, float **out);
 
 /* What the FFTs need. The window's tap, whether terms or all taps describe it; all taps as floats
@@ -41,15 +48,9 @@ gf_status gfi_window_planes(const gfi_window *window, float **out, size_t *n, do
 float gfi_window_wild_limit(double points, double abs_sum);
 bool gfi_window_may_be_wild(const gfi_request *request, float limit);
 
-/* A gfi_launch from a configuration and an argument struct, for all images of the request's batch;
- * the implementations that take none leave the z axis to the configuration. */
-#define GFI_WINDOW_LAUNCH(request, config, arguments)                                              \
-    {                                                                                              \
-        .grid = { (config).grid[0], (config).grid[1],                                              \
-                  (config).grid[2] * gfi_batch_images(request) },                                  \
-        .block = { (config).block[0], (config).block[1], (config).block[2] },                      \
-        .shared_bytes = (config).shared_bytes, .args = &(arguments),                               \
-        .args_bytes = sizeof(arguments)                                                            \
-    }
+/* Launch a kernel for all images of the request's batch; the implementations that take none leave
+ * the z axis to the configuration. */
+gf_status gfi_window_launch(const gfi_request *request, const gfi_kernel *kernel,
+                            const gfi_launch_config *config, const void *args, size_t args_bytes);
 
 #endif

@@ -108,8 +108,7 @@ static gf_status launch(const gfi_request *request, const gfi_kernel *kernel,
 {
     gfi_launch_config config;
     gfi_launch_any(args->dst.width, args->dst.height, &config);
-    const gfi_launch l = GFI_WINDOW_LAUNCH(request, config, *args);
-    return gfi_kernel_launch(request->queue, kernel, &l);
+    return gfi_window_launch(request, kernel, &config, args, sizeof *args);
 }
 
 static gf_status run_two_passes(const gfi_request *request, const any_state *s, gf_any_args *args)

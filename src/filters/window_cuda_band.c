@@ -8,7 +8,7 @@
 #include "filters/kimage.h"
 #include "kernels/band.variants.h"
 
-enum { LEAST_SM = 80, WORD = 4, WHITE = 255 };
+enum { WORD = 4, WHITE = 255 };
 
 /* How a window is laid over cells, and its taps: whole numbers times `unit`. */
 typedef struct band_shape {
@@ -129,15 +129,13 @@ static bool is_exact(const gfi_request *request, const band_shape *shape)
 
 /* ---- shape --------------------------------------------------------------------------------- */
 
-static int divide_up(int a, int b) { return (a + b - 1) / b; }
-
 static band_shape shape_of(const gfi_request *request)
 {
     const gfi_window *w = request->window;
     band_shape shape = { .lead = (int)floor((w->ax + WORD - 1.0) / WORD) * WORD };
-    shape.pairs = divide_up(shape.lead - w->ax + w->kw + GF_BAND_ACROSS - 1, GF_BAND_PAIR);
+    shape.pairs = gfi_divide_up(shape.lead - w->ax + w->kw + GF_BAND_ACROSS - 1, GF_BAND_PAIR);
     if (shape.pairs < 2) shape.pairs = 2;
-    shape.groups = divide_up(w->kh + GF_BAND_DOWN - 1, GF_BAND_GROUP(shape.pairs));
+    shape.groups = gfi_divide_up(w->kh + GF_BAND_DOWN - 1, GF_BAND_GROUP(shape.pairs));
     if (shape.pairs == 2 && shape.groups < 2) shape.groups = 2;
     shape.products = shape.groups * GF_BAND_PRODUCTS(shape.pairs);
     return shape;
@@ -203,15 +201,12 @@ static gf_status upload_taps(const gfi_request *request, const band_shape *shape
     uint32_t(*host)[LANES][WORDS] = gfi_alloc_zero(taps_bytes(shape), 1, "taps");
     if (!host) return GF_ERROR_NO_MEMORY;
     fill_taps(request->window, shape, host);
-    gf_status status = gfi_device_alloc(request->queue, taps_bytes(shape), out);
-    if (status == GF_OK) status = gfi_upload(request->queue, *out, host, taps_bytes(shape));
+    const gf_status status = gfi_window_upload_bytes(request->queue, host, taps_bytes(shape), out);
     gfi_free(host);
     return status;
 }
 
 /* ---- choice -------------------------------------------------------------------------------- */
-
-static bool whole_byte(double v) { return v >= 0 && v <= WHITE && v == rint(v); }
 
 static int64_t n_blocks(const gfi_request *request)
 {
@@ -240,16 +235,11 @@ static bool window_fits(const gfi_request *request, char why[GFI_WHY_BYTES])
 
 static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
 {
-    const gfi_window *w = request->window;
     if (request->in.pixel != GF_PIXEL_U8)
         return gfi_window_unusable(why, "pixels are %s, only u8 serve",
                                    gf_pixel_name(request->in.pixel));
-    if (request->facts && request->facts->loaded_sm < LEAST_SM)
-        return gfi_window_unusable(why, "the code loaded is for sm_%d, sm_%d is needed",
-                                   request->facts->loaded_sm, LEAST_SM);
-    if (w->border == GF_BORDER_CONSTANT && !whole_byte(w->border_value))
-        return gfi_window_unusable(why, "border value %g is not a whole number from 0 to 255",
-                                   w->border_value);
+    if (!gfi_window_has_tensor(request, why) || !gfi_window_border_whole(request, why))
+        return false;
     if (!window_fits(request, why) || !gfi_window_countable(request, why)) return false;
     if (n_blocks(request) > INT32_MAX)
         return gfi_window_unusable(why, "the image is too large for one launch");
@@ -265,7 +255,7 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
  * multiprocessors, wait for their own loads: 1024^2 takes 0.014 ms. */
 static double cost_ns(const gfi_request *request)
 {
-    static const double LAUNCH_NS = 5e3, BYTES_NS = 4.1e3 / 132, LEAST_BLOCKS = 4;
+    static const double LEAST_BLOCKS = 4;
     static const double HELD_NS = 1100, READ_NS = 1550, PIXELS_NS = 60, PRODUCT_NS = 113;
     band_shape shape = shape_of(request);
     find_slices(request->window, &shape);
@@ -274,8 +264,7 @@ static double cost_ns(const gfi_request *request)
     const double block_ns = (is_held(&shape) ? HELD_NS : READ_NS) +
                             shape.products * (PIXELS_NS + PRODUCT_NS * shape.slices);
     const double work_ns = block_ns * (blocks > LEAST_BLOCKS ? blocks : LEAST_BLOCKS);
-    const double memory_ns = gfi_window_bytes(request) / (chip.multiprocessors * BYTES_NS);
-    return LAUNCH_NS + (work_ns > memory_ns ? work_ns : memory_ns);
+    return gfi_launch_bound_ns(&chip, work_ns, gfi_window_bytes(request));
 }
 
 /* ---- prepare and run ----------------------------------------------------------------------- */
@@ -327,8 +316,7 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
     band_state *s = state;
     s->args.src = gfi_kimage_src(request, src);
     s->args.dst = gfi_kimage_dst(request, dst);
-    const gfi_launch launch = GFI_WINDOW_LAUNCH(request, s->config, s->args);
-    return gfi_kernel_launch(request->queue, s->kernel, &launch);
+    return gfi_window_launch(request, s->kernel, &s->config, &s->args, sizeof s->args);
 }
 
 static size_t memory_bytes(const void *state)

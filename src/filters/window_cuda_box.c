@@ -20,8 +20,6 @@ typedef struct box_state {
     box_launch any, warps;
 } box_state;
 
-static int divide_up(int64_t a, int64_t b) { return (int)((a + b - 1) / b); }
-
 static int positive_rest(int a, int b) { return (a % b + b) % b; }
 
 /* ---- choice -------------------------------------------------------------------------------- */
@@ -44,9 +42,9 @@ static int segment_rows(const gfi_request *request, int strips, int64_t wanted)
 {
     enum { LEAST_ROWS = 16, STEP = 8 };
     const int64_t segments = wanted > strips ? wanted / strips : 1;
-    const int rows = divide_up(request->out.height, segments);
+    const int rows = gfi_divide_up(request->out.height, segments);
     const int least = request->window->kh > 2 * LEAST_ROWS ? request->window->kh / 2 : LEAST_ROWS;
-    return divide_up(rows > least ? rows : least, STEP) * STEP;
+    return gfi_divide_up(rows > least ? rows : least, STEP) * STEP;
 }
 
 /* Whether sums and border values are whole numbers that kernels can count. */
@@ -54,13 +52,10 @@ static bool countable_sums(const gfi_request *request, char why[GFI_WHY_BYTES])
 {
     const gfi_window *w = request->window;
     if (request->in.pixel == GF_PIXEL_F32) return true;
-    const double white = request->in.pixel == GF_PIXEL_U8 ? 255 : 65535, v = w->border_value;
+    const double white = request->in.pixel == GF_PIXEL_U8 ? 255 : 65535;
     if (white * w->kw * w->kh > UINT32_MAX)
         return gfi_window_unusable(why, "sums of %dx%d pixels exceed 32 bits", w->kw, w->kh);
-    if (w->border == GF_BORDER_CONSTANT && !(v >= 0 && v <= white && v == rint(v)))
-        return gfi_window_unusable(why, "border value %g is not a whole number from 0 to %g", v,
-                                   white);
-    return true;
+    return gfi_window_border_whole(request, why);
 }
 
 static bool box_window(const gfi_window *w, char why[GFI_WHY_BYTES])
@@ -89,12 +84,12 @@ static void share_columns(const gfi_request *request, gf_box_args *a)
 {
     const int bytes = (int)gf_pixel_bytes(request->in.pixel), lane = GF_BOX_LANE(bytes);
     const int past = positive_rest(a->ax, lane);
-    const int groups = divide_up(request->out.width, lane);
+    const int groups = gfi_divide_up(request->out.width, lane);
     /* of a strip's groups the first one would take its begin from another strip */
     const int most = GF_BOX_WARP_GROUPS(a->kw, bytes) - (past ? 1 : 0);
     a->first = past - a->ax - (past ? lane : 0);
-    a->strips = divide_up(groups, most);
-    a->step = divide_up(groups, a->strips) * lane;
+    a->strips = gfi_divide_up(groups, most);
+    a->step = gfi_divide_up(groups, a->strips) * lane;
 }
 
 /* Whether the columns that a strip lacks are the same as others of the strip, or, where the border
@@ -148,10 +143,10 @@ static void shape_any(const gfi_request *request, box_launch *to)
     a->lead = positive_rest(-w->ax, GROUP);
     a->first = -w->ax - a->lead;
     const int most = (GF_BOX_COLUMNS - a->lead - w->kw + 1) / STEP * STEP;
-    a->strips = divide_up(request->out.width, most);
-    a->step = divide_up(divide_up(request->out.width, a->strips), STEP) * STEP;
+    a->strips = gfi_divide_up(request->out.width, most);
+    a->step = gfi_divide_up(gfi_divide_up(request->out.width, a->strips), STEP) * STEP;
     a->rows = segment_rows(request, a->strips, wanted);
-    a->segments = a->strips * divide_up(request->out.height, a->rows);
+    a->segments = a->strips * gfi_divide_up(request->out.height, a->rows);
     to->config = (gfi_launch_config){ .grid = { (unsigned)a->segments, 1, 1 },
                                       .block = { GF_BOX_THREADS, 1, 1 },
                                       .shared_bytes = (size_t)GF_BOX_SHARED_BYTES(w->kh) };
@@ -168,10 +163,10 @@ static void shape_warps(const gfi_request *request, box_launch *to)
     const int ends = a->strips > 1 ? 2 : 1, inner = a->strips - ends;
     a->rows = segment_rows(request, inner + 2 * ends, wanted);
     a->edge_rows = a->rows / 2;
-    a->edges = ends * divide_up(request->out.height, a->edge_rows);
-    a->segments = a->edges + inner * divide_up(request->out.height, a->rows);
+    a->edges = ends * gfi_divide_up(request->out.height, a->edge_rows);
+    a->segments = a->edges + inner * gfi_divide_up(request->out.height, a->rows);
     to->config = (gfi_launch_config){
-        .grid = { (unsigned)divide_up(a->segments, GF_BOX_WARPS), 1, 1 },
+        .grid = { (unsigned)gfi_divide_up(a->segments, GF_BOX_WARPS), 1, 1 },
         .block = { 32 * GF_BOX_WARPS, 1, 1 },
         .shared_bytes = (size_t)GF_BOX_WARPS * GF_BOX_WARP_SHARED,
     };
@@ -256,8 +251,7 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
     use->args.src = gfi_kimage_src(request, src);
     use->args.dst = gfi_kimage_dst(request, dst);
     use->args.aligned = aligned;
-    const gfi_launch launch = GFI_WINDOW_LAUNCH(request, use->config, use->args);
-    return gfi_kernel_launch(request->queue, use->kernel, &launch);
+    return gfi_window_launch(request, use->kernel, &use->config, &use->args, sizeof use->args);
 }
 
 static void describe(const void *state, char *out, size_t n_bytes)

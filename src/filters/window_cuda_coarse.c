@@ -37,9 +37,6 @@ typedef struct coarse_state {
     size_t bytes, shared_bytes;
 } coarse_state;
 
-static int round_up(int a, int step) { return (a + step - 1) / step * step; }
-static int divide_up(int64_t a, int64_t b) { return (int)((a + b - 1) / b); }
-
 /* ---- how exact it must be ------------------------------------------------------------------ */
 
 /* The numbers contract, of sum |taps| = 1, less what arithmetic in float adds. From u8 to integers
@@ -171,7 +168,7 @@ static gf_status shape_with(const gfi_request *request, int step, coarse_shape *
     const int steps = (int)((may_be_rough(request) ? 0.8 : 0.45) * sigma / unit);
     s->grid_step = unit * (steps > 1 ? steps : 1);
     s->half = (int)ceil((may_be_rough(request) ? 2.6 : 3.3) * sigma / s->grid_step);
-    s->block_n = round_up(2 * s->half + 3, 4);
+    s->block_n = gfi_round_up(2 * s->half + 3, 4);
     s->block_taps = gfi_alloc_zero(2 * (size_t)s->block_n, sizeof(float), "taps");
     s->bends = gfi_alloc_zero(8 * (size_t)(s->grid_step / s->to), sizeof(float), "taps");
     if (!s->block_taps || !s->bends) return GF_ERROR_NO_MEMORY;
@@ -312,10 +309,10 @@ static gf_status upload_window(const gfi_window *w, coarse_state *s)
 /* Taps i of a list are for offset from[side] + i; offsets begin at multiples of four. */
 static void place_rest(const gfi_coarse_fit *f, gf_coarse_args *a)
 {
-    a->rest_from[0] = -round_up(f->radius + f->rest_n, 4);
+    a->rest_from[0] = -gfi_round_up(f->radius + f->rest_n, 4);
     a->rest_from[1] = (f->radius + 1) / 4 * 4;
-    a->rest_n = round_up(f->rest_n + 3 + GF_COARSE_ROWS - 1, GF_COARSE_ROWS);
-    a->node_n = round_up(2 * f->reach + GF_COARSE_ROWS, GF_COARSE_ROWS);
+    a->rest_n = gfi_round_up(f->rest_n + 3 + GF_COARSE_ROWS - 1, GF_COARSE_ROWS);
+    a->node_n = gfi_round_up(2 * f->reach + GF_COARSE_ROWS, GF_COARSE_ROWS);
 }
 
 /* The nodes' taps, then the rest's before the window and after it. */
@@ -394,20 +391,21 @@ static void set_sizes(const gfi_request *request, const coarse_shape *s, gf_coar
     a->reach = f->reach;
     a->wide_rows = (height - 1) / f->step + GF_COARSE_SPAN;
     a->nodes = a->wide_rows + 2 * f->reach;
-    a->pitch = round_up(width, 8);
+    a->pitch = gfi_round_up(width, 8);
     a->grid_step = s->grid_step;
     a->block_n = s->block_n;
     a->block_step = s->grid_step / s->from;
     a->block_left = s->grid_step * (1 + s->half);
     a->grid_columns = (width - 1) / s->grid_step + INTERVAL;
-    a->grid_pitch = round_up(a->grid_columns, 4);
-    a->bend_blocks = divide_up((int64_t)(a->grid_pitch / 4) * divide_up(height, GF_COARSE_ROWS),
-                               GF_COARSE_COLUMN_THREADS);
+    a->grid_pitch = gfi_round_up(a->grid_columns, 4);
+    a->bend_blocks =
+        gfi_divide_up((int64_t)(a->grid_pitch / 4) * gfi_divide_up(height, GF_COARSE_ROWS),
+                      GF_COARSE_COLUMN_THREADS);
     a->block_pitch = (a->grid_columns - 1 + 2 * s->half) * a->block_step;
     a->segment = SEGMENT;
-    a->lead = round_up((GF_COARSE_SPAN + f->reach) * f->step, 8);
+    a->lead = gfi_round_up((GF_COARSE_SPAN + f->reach) * f->step, 8);
     const int right = (GF_COARSE_SPAN + f->reach) * f->step, rest = a->rest_from[1] + a->rest_n;
-    a->held = a->segment + a->lead + round_up(right > rest ? right : rest, 8);
+    a->held = a->segment + a->lead + gfi_round_up(right > rest ? right : rest, 8);
 }
 
 /* A run is as long as leaves blocks of threads for all that the chip holds at a time; `up`, where
@@ -417,11 +415,11 @@ static void set_runs(const gfi_request *request, const coarse_shape *s, gf_coars
     enum { DOWN = 5, UP = 4, TURNS = 4 };
     const int chip = gfi_window_chip(request).multiprocessors;
     const int steps = a->nodes + GF_COARSE_SPAN - 1, up_steps = a->wide_rows - GF_COARSE_SPAN + 1;
-    const int across = 1 + divide_up(request->out.width, GF_COARSE_DOWN_THREADS * s->from);
-    const int up_across = divide_up(request->out.width, GF_COARSE_UP_THREADS * s->to);
-    a->run = divide_up(steps, across < DOWN * chip ? DOWN * chip / across : 1);
+    const int across = 1 + gfi_divide_up(request->out.width, GF_COARSE_DOWN_THREADS * s->from);
+    const int up_across = gfi_divide_up(request->out.width, GF_COARSE_UP_THREADS * s->to);
+    a->run = gfi_divide_up(steps, across < DOWN * chip ? DOWN * chip / across : 1);
     if (a->run < GF_COARSE_SPAN - 1) a->run = GF_COARSE_SPAN - 1;
-    a->up_run = divide_up(up_steps, divide_up(TURNS * UP * chip, up_across));
+    a->up_run = gfi_divide_up(up_steps, gfi_divide_up(TURNS * UP * chip, up_across));
 }
 
 static void set_args(const gfi_request *request, const coarse_shape *s, gf_coarse_args *a)
@@ -476,7 +474,7 @@ static gf_status find_kernels(const gfi_request *request, coarse_state *s)
 
 static size_t wide_shared_bytes(const gf_coarse_args *a)
 {
-    const int nodes = round_up(a->segment / a->step + GF_COARSE_SPAN + 1, 4);
+    const int nodes = gfi_round_up(a->segment / a->step + GF_COARSE_SPAN + 1, 4);
     const int lists = a->step * GF_COARSE_SPAN + a->node_n + 2 * a->rest_n;
     const int floats = GF_COARSE_AT(a->held) + lists + 2 * (nodes + a->reach) + 8;
     return (size_t)floats * sizeof(float);
@@ -533,18 +531,20 @@ static gf_status run_passes(const coarse_state *s, const gf_coarse_args *a)
         2 * sizeof(float) * GF_COARSE_BLOCK_COLUMNS * GF_COARSE_BLOCK_ROWS;
     const int width = a->dst.width, height = a->dst.height;
     const int steps = a->nodes + GF_COARSE_SPAN - 1, up_steps = a->wide_rows - GF_COARSE_SPAN + 1;
-    const int node_bands = divide_up(a->wide_rows, GF_COARSE_ROWS);
+    const int node_bands = gfi_divide_up(a->wide_rows, GF_COARSE_ROWS);
     const pass passes[] = {
-        { s->down, 1 + divide_up(width, DOWN * s->shape.from), divide_up(steps, a->run), DOWN, 1,
-          0 },
-        { s->blocks, divide_up(a->grid_pitch, GF_COARSE_BLOCK_COLUMNS - a->block_n),
-          divide_up(height, GF_COARSE_BLOCK_ROWS), BLOCK, 1, BLOCK_BYTES },
-        { s->along_y, a->bend_blocks + divide_up((int64_t)divide_up(width, 4) * node_bands, COLUMN),
-          1, COLUMN, 1, 0 },
-        { s->wide, divide_up(a->pitch, a->segment), a->wide_rows, GF_COARSE_WIDE_THREADS, 1,
+        { s->down, 1 + gfi_divide_up(width, DOWN * s->shape.from), gfi_divide_up(steps, a->run),
+          DOWN, 1, 0 },
+        { s->blocks, gfi_divide_up(a->grid_pitch, GF_COARSE_BLOCK_COLUMNS - a->block_n),
+          gfi_divide_up(height, GF_COARSE_BLOCK_ROWS), BLOCK, 1, BLOCK_BYTES },
+        { s->along_y,
+          a->bend_blocks + gfi_divide_up((int64_t)gfi_divide_up(width, 4) * node_bands, COLUMN), 1,
+          COLUMN, 1, 0 },
+        { s->wide, gfi_divide_up(a->pitch, a->segment), a->wide_rows, GF_COARSE_WIDE_THREADS, 1,
           s->shared_bytes },
-        { s->up, divide_up(width, UP * s->shape.to), divide_up(up_steps, a->up_run), UP, 1, 0 },
-        { s->redo, divide_up(width, 32), REDO, 32, 8, 0 },
+        { s->up, gfi_divide_up(width, UP * s->shape.to), gfi_divide_up(up_steps, a->up_run), UP, 1,
+          0 },
+        { s->redo, gfi_divide_up(width, 32), REDO, 32, 8, 0 },
     };
     const int n = (int)(sizeof passes / sizeof *passes) - (a->wild ? 0 : 1);
     for (int i = 0; i < n; i++) GFI_TRY(launch(s, a, &passes[i]));

@@ -108,8 +108,7 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
     direct_state *s = state;
     s->args.src = gfi_kimage_src(request, src);
     s->args.dst = gfi_kimage_dst(request, dst);
-    const gfi_launch launch = GFI_WINDOW_LAUNCH(request, s->config, s->args);
-    return gfi_kernel_launch(request->queue, s->kernel, &launch);
+    return gfi_window_launch(request, s->kernel, &s->config, &s->args, sizeof s->args);
 }
 
 static size_t memory_bytes(const void *state) { return ((const direct_state *)state)->more_bytes; }

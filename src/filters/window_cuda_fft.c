@@ -32,8 +32,6 @@ typedef struct tiling {
     int origin_x, shift;
 } tiling;
 
-static int divide_up(int a, int b) { return (int)(((int64_t)a + b - 1) / b); }
-
 /* Cut into tiles of n x n; false when the window is more than two thirds of a tile. */
 static bool cut(const gfi_request *request, int n, tiling *t)
 {
@@ -44,14 +42,14 @@ static bool cut(const gfi_request *request, int n, tiling *t)
     if (w->kw > n * 2 / 3 - 3 || w->kh > n * 2 / 3) return false;
     t->step_x = (n - w->kw - t->shift + 1) / 4 * 4;
     t->step_y = n - w->kh + 1;
-    t->tiles_x = divide_up(request->out.width, t->step_x);
-    const int64_t tiles = (int64_t)t->tiles_x * divide_up(request->out.height, t->step_y);
+    t->tiles_x = gfi_divide_up(request->out.width, t->step_x);
+    const int64_t tiles = (int64_t)t->tiles_x * gfi_divide_up(request->out.height, t->step_y);
     if (tiles > INT32_MAX) return false;
     t->tiles = (int)tiles;
     /* as many equal batches as it takes: the last is not much emptier than the others */
     const int most = SCRATCH_BYTES / (3 * (int)sizeof(float) * n * n);
-    const int batches = divide_up(t->tiles, most > 1 ? most : 1);
-    t->batch = divide_up(t->tiles, batches);
+    const int batches = gfi_divide_up(t->tiles, most > 1 ? most : 1);
+    t->batch = gfi_divide_up(t->tiles, batches);
     return true;
 }
 
@@ -64,7 +62,7 @@ static double tiling_cost_ns(const gfi_request *request, const tiling *t)
     const double scale =
         (double)MEASURED_ON / (request->facts ? request->facts->multiprocessors : OF_AVERAGE_GPU);
     const double out = (double)request->out.width * request->out.height;
-    const double batches = divide_up(t->tiles, t->batch);
+    const double batches = gfi_divide_up(t->tiles, t->batch);
     const double padded = batches * t->batch * (double)t->n * t->n;
     return batches * 25e3 + scale * (padded * 12e-3 + out * 3.7e-3);
 }
@@ -235,8 +233,8 @@ static void destroy(const gfi_request *request, void *state)
 /* Threads of four columns each, which walk down four rows, over width x height of each tile. */
 static gfi_launch over_tiles(int width, int height, int batch)
 {
-    return (gfi_launch){ .grid = { (unsigned)divide_up(width, 4 * 64),
-                                   (unsigned)divide_up(height, 4 * 4), (unsigned)batch },
+    return (gfi_launch){ .grid = { (unsigned)gfi_divide_up(width, 4 * 64),
+                                   (unsigned)gfi_divide_up(height, 4 * 4), (unsigned)batch },
                          .block = { 64, 4, 1 } };
 }
 
@@ -244,8 +242,9 @@ static gf_status run_batch(const fft_state *s, const gf_fft_args *a)
 {
     const unsigned quads = (unsigned)(spectrum_bytes(a->n) / (4 * sizeof(float)));
     const gfi_launch multiply = { .grid = { (quads + 255) / 256, 1, 1 }, .block = { 256, 1, 1 } };
-    const gfi_launch redo = { .grid = { (unsigned)divide_up(a->step_x, 32),
-                                        (unsigned)divide_up(a->step_y, 32), (unsigned)a->batch },
+    const gfi_launch redo = { .grid = { (unsigned)gfi_divide_up(a->step_x, 32),
+                                        (unsigned)gfi_divide_up(a->step_y, 32),
+                                        (unsigned)a->batch },
                               .block = { 32, 8, 1 } };
     if (a->wild) GFI_TRY(gfi_fill(s->queue, a->wild, 0, (size_t)a->batch * sizeof *a->wild));
     GFI_TRY(launch(s, s->pad, a, over_tiles(a->n, a->n, a->batch)));

@@ -420,8 +420,7 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
     s->args.src = gfi_kimage_src(request, src);
     s->args.dst = gfi_kimage_dst(request, dst);
     place(s);
-    const gfi_launch launch = GFI_WINDOW_LAUNCH(request, s->config, s->args);
-    return gfi_kernel_launch(request->queue, s->kernel, &launch);
+    return gfi_window_launch(request, s->kernel, &s->config, &s->args, sizeof s->args);
 }
 
 static void describe(const void *state, char *out, size_t n_bytes)

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 
 #include "core/alloc.h"
+#include "filters/halves.h"
 #include "filters/kimage.h"
 #include "kernels/tensor.variants.h"
 
-enum { LEAST_SM = 80, GROUP = 16, HALF = 8, LEAD_STEP = 4 };
+enum { GROUP = 16, HALF = 8, LEAD_STEP = 4 };
 
 /* How a window is laid over groups of results. */
 typedef struct tensor_shape {
@@ -27,8 +28,6 @@ typedef struct tensor_state {
 } tensor_state;
 
 /* ---- shape --------------------------------------------------------------------------------- */
-
-static int round_up(int a, int step) { return (a + step - 1) / step * step; }
 
 static bool all_dyadic(const double *taps, int n)
 {
@@ -69,8 +68,8 @@ static bool symmetric(const double *taps, int n)
  * eights are faster than the even ones below them, but for the very first. */
 static int kernel_for(const gfi_window *w, int lead, bool symmetric)
 {
-    const int across = round_up(HALF + lead - w->ax + w->kw - 1, HALF) / HALF;
-    const int down = (round_up(GROUP + w->kh - 1, GROUP) / GROUP - 1) * 2;
+    const int across = gfi_round_up(HALF + lead - w->ax + w->kw - 1, HALF) / HALF;
+    const int down = (gfi_round_up(GROUP + w->kh - 1, GROUP) / GROUP - 1) * 2;
     const int s = across > down ? across : down;
     return symmetric && s <= GF_TENSOR_LEAST ? GF_TENSOR_LEAST : s | 1;
 }
@@ -78,8 +77,8 @@ static int kernel_for(const gfi_window *w, int lead, bool symmetric)
 static tensor_shape shape_of(const gfi_request *request)
 {
     const gfi_window *w = request->window;
-    tensor_shape shape = { .lead = round_up(w->ax, HALF) };
-    const int near = round_up(w->ax, LEAD_STEP);
+    tensor_shape shape = { .lead = gfi_round_up(w->ax, HALF) };
+    const int near = gfi_round_up(w->ax, LEAD_STEP);
     shape.symmetric = symmetric(w->term[0].col, w->kh);
     shape.s = kernel_for(w, shape.lead, shape.symmetric);
     if (kernel_for(w, near, shape.symmetric) < shape.s) {
@@ -94,16 +93,6 @@ static tensor_shape shape_of(const gfi_request *request)
 
 /* ---- weights ------------------------------------------------------------------------------- */
 
-/* binary16, rounded half to even; |v| is below its largest. */
-static unsigned half_bits(double v, double *value)
-{
-    const double size = fabs(v);
-    const int exponent = size > 0x1p-14 ? ilogb(size) : -14;
-    const double steps = nearbyint(ldexp(size, 10 - exponent));
-    *value = copysign(ldexp(steps, exponent - 10), v);
-    return (signbit(v) ? 0x8000u : 0u) | ((unsigned)(exponent + 14) * 1024u + (unsigned)steps);
-}
-
 /* One axis of the window as a band: entry (result, place) is tap place - result - shift. */
 typedef struct band {
     const double *taps;
@@ -115,16 +104,6 @@ static double band_entry(const band *b, int result, int place)
 {
     const int i = place - result - b->shift;
     return i >= 0 && i < b->n_taps ? b->taps[i] * b->factor : 0;
-}
-
-/* Two neighbouring entries of a fragment: high parts into *high, what they miss into *low. */
-static void put_pair(double first, double second, uint32_t *high, uint32_t *low)
-{
-    double a, b, unused;
-    *high = half_bits(first, &a);
-    *high |= half_bits(second, &b) << 16;
-    *low = half_bits(first - a, &unused);
-    *low |= half_bits(second - b, &unused) << 16;
 }
 
 enum { LANES = 32 };
@@ -149,8 +128,8 @@ static void fill_down(const fragments *f, const band *b, int groups)
             for (int word = 0; word < 4; word++) {
                 const int result = lane / 4 + word % 2 * 8;
                 const int place = GROUP * k + lane % 4 * 2 + word / 2 * 8;
-                put_pair(band_entry(b, result, place), band_entry(b, result, place + 1),
-                         word_of(f, 8 * k + word, lane), word_of(f, 8 * k + 4 + word, lane));
+                gfi_halves_put(band_entry(b, result, place), band_entry(b, result, place + 1),
+                               word_of(f, 8 * k + word, lane), word_of(f, 8 * k + 4 + word, lane));
             }
 }
 
@@ -170,9 +149,10 @@ static void fill_folded(const fragments *f, const band *b, int groups)
                 const int result = lane / 4, sign = step % 2 ? -1 : 1;
                 const int place = step / 2 * GROUP + lane % 4 * 2 + word / 2 * 8;
                 if (place >= HALF * groups) continue;
-                put_pair(folded_entry(b, result, place, groups, sign),
-                         folded_entry(b, result, place + 1, groups, sign),
-                         word_of(f, 4 * step + word, lane), word_of(f, 4 * step + word + 1, lane));
+                gfi_halves_put(folded_entry(b, result, place, groups, sign),
+                               folded_entry(b, result, place + 1, groups, sign),
+                               word_of(f, 4 * step + word, lane),
+                               word_of(f, 4 * step + word + 1, lane));
             }
 }
 
@@ -182,25 +162,14 @@ static void fill_along(const fragments *f, const band *b, int s, int first)
     for (int half = 0; half < 2 * s; half++)
         for (int lane = 0; lane < LANES; lane++) {
             const int result = lane / 4, place = half % s * HALF + lane % 4 * 2;
-            put_pair(band_entry(b, result, place), band_entry(b, result, place + 1),
-                     word_of(f, first + half, lane), word_of(f, first + 2 * s + half, lane));
+            gfi_halves_put(band_entry(b, result, place), band_entry(b, result, place + 1),
+                           word_of(f, first + half, lane), word_of(f, first + 2 * s + half, lane));
         }
 }
 
-static double abs_sum(const double *taps, int n)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += fabs(taps[i]);
-    return sum;
-}
-
-/* The power of two that brings sum |taps| into [2^(bits-1), 2^bits). */
 static double scaling(const double *taps, int n, int bits)
 {
-    const double sum = abs_sum(taps, n);
-    int exponent = 0;
-    if (sum > 0) frexp(sum, &exponent);
-    return sum > 0 ? ldexp(1, bits - exponent) : 1;
+    return ldexp(1, gfi_halves_exponent(taps, n, bits));
 }
 
 /* Sums of 255 times the taps must not reach binary16's largest, 65504. The u8 kernel takes pixels
@@ -209,7 +178,7 @@ static void make_bands(const gfi_window *w, const tensor_shape *shape, band *dow
 {
     static const double MOST_PARTS = 0x1p19 - 4;
     const gfi_term *term = &w->term[0];
-    const double sum = abs_sum(term->col, w->kh);
+    const double sum = gfi_halves_abs_sum(term->col, w->kh);
     *down = (band){ .taps = term->col, .n_taps = w->kh, .shift = shape->rise - w->ay };
     down->factor =
         shape->fast && sum > 0 ? MOST_PARTS * 0x1p4 / 255 / sum : scaling(term->col, w->kh, 8);
@@ -240,8 +209,7 @@ static gf_status upload_weights(const gfi_request *request, const band *down, co
     else
         fill_down(&f, down, GF_TENSOR_GROUPS(shape->s));
     fill_along(&f, along, shape->s, 4 * steps);
-    gf_status status = gfi_device_alloc(request->queue, bytes, out);
-    if (status == GF_OK) status = gfi_upload(request->queue, *out, f.words, bytes);
+    const gf_status status = gfi_window_upload_bytes(request->queue, f.words, bytes, out);
     gfi_free(f.words);
     return status;
 }
@@ -252,8 +220,6 @@ static bool anchored_inside(const gfi_window *w)
 {
     return w->ax >= 0 && w->ax < w->kw && w->ay >= 0 && w->ay < w->kh;
 }
-
-static bool whole_byte(double v) { return v >= 0 && v <= 255 && v == rint(v); }
 
 /* Powers of two that floats hold with room to spare. */
 static bool taps_in_range(const gfi_window *w, const tensor_shape *shape)
@@ -275,12 +241,7 @@ static int64_t n_blocks(const gfi_request *request)
 static bool window_fits(const gfi_request *request, char why[GFI_WHY_BYTES])
 {
     const gfi_window *w = request->window;
-    if (w->force_direct || w->force_fft)
-        return gfi_window_unusable(why, "another method is asked for");
-    if (w->n_terms == 0) return gfi_window_unusable(why, "the window is not separable");
-    if (w->n_terms > 1) return gfi_window_unusable(why, "%d terms, only 1 serves", w->n_terms);
-    if (w->combine == GFI_COMBINE_MAGNITUDE)
-        return gfi_window_unusable(why, "a magnitude is not made here");
+    if (!gfi_window_one_term(w, why)) return false;
     if (w->combine == GFI_COMBINE_UNSHARP && !anchored_inside(w))
         return gfi_window_unusable(why, "the anchor %d,%d is outside the window", w->ax, w->ay);
     const tensor_shape shape = shape_of(request);
@@ -293,16 +254,11 @@ static bool window_fits(const gfi_request *request, char why[GFI_WHY_BYTES])
 
 static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
 {
-    const gfi_window *w = request->window;
     if (request->in.pixel != GF_PIXEL_U8)
         return gfi_window_unusable(why, "pixels are %s, only u8 serve",
                                    gf_pixel_name(request->in.pixel));
-    if (request->facts && request->facts->loaded_sm < LEAST_SM)
-        return gfi_window_unusable(why, "the code loaded is for sm_%d, sm_%d is needed",
-                                   request->facts->loaded_sm, LEAST_SM);
-    if (w->border == GF_BORDER_CONSTANT && !whole_byte(w->border_value))
-        return gfi_window_unusable(why, "border value %g is not a whole number from 0 to 255",
-                                   w->border_value);
+    if (!gfi_window_has_tensor(request, why) || !gfi_window_border_whole(request, why))
+        return false;
     if (!window_fits(request, why) || !gfi_window_countable(request, why)) return false;
     if (n_blocks(request) > INT32_MAX)
         return gfi_window_unusable(why, "the image is too large for one launch");
@@ -324,13 +280,12 @@ static double block_ns(const tensor_shape *shape)
 /* Few blocks, alone on their multiprocessors, wait for their own loads: 1024^2 takes 0.017 ms. */
 static double cost_ns(const gfi_request *request)
 {
-    static const double LAUNCH_NS = 5e3, BYTES_NS = 4.1e3 / 132, LEAST_BLOCKS = 4;
+    static const double LEAST_BLOCKS = 4;
     const tensor_shape shape = shape_of(request);
     const gfi_chip chip = gfi_window_chip(request);
     const double blocks = (double)n_blocks(request) / chip.multiprocessors;
     const double work_ns = block_ns(&shape) * (blocks > LEAST_BLOCKS ? blocks : LEAST_BLOCKS);
-    const double memory_ns = gfi_window_bytes(request) / (chip.multiprocessors * BYTES_NS);
-    return LAUNCH_NS + (work_ns > memory_ns ? work_ns : memory_ns);
+    return gfi_launch_bound_ns(&chip, work_ns, gfi_window_bytes(request));
 }
 
 /* ---- prepare and run ----------------------------------------------------------------------- */
@@ -414,8 +369,7 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
     tensor_state *s = state;
     s->args.src = gfi_kimage_src(request, src);
     s->args.dst = gfi_kimage_dst(request, dst);
-    const gfi_launch launch = GFI_WINDOW_LAUNCH(request, s->config, s->args);
-    return gfi_kernel_launch(request->queue, s->kernel, &launch);
+    return gfi_window_launch(request, s->kernel, &s->config, &s->args, sizeof s->args);
 }
 
 static size_t memory_bytes(const void *state)

@@ -21,13 +21,12 @@ typedef struct tiling {
 typedef struct tilefft_state {
     gfi_queue *queue;
     const gfi_kernel *kernel;
+    gfi_launch_config config;
     tiling tiling;
     void *memory; /* spectrum, roots, taps */
     size_t bytes;
     gf_tilefft_args args; /* complete but for the images */
 } tilefft_state;
-
-static int divide_up(int a, int b) { return (int)(((int64_t)a + b - 1) / b); }
 
 /* Cut the output into steps for tiles of a shape; false when the window leaves too little. */
 static bool cut(const gfi_request *request, int radix, int parts, tiling *t)
@@ -42,8 +41,8 @@ static bool cut(const gfi_request *request, int radix, int parts, tiling *t)
         t->step_x = GF_TILEFFT_COLUMNS;
     t->step_y = GF_TILEFFT_HEIGHT(radix) - w->kh + 1;
     if (t->step_x < 2 || t->step_y < 1) return false;
-    t->tiles_x = divide_up(request->out.width, t->step_x);
-    t->tiles = (int64_t)t->tiles_x * divide_up(request->out.height, t->step_y);
+    t->tiles_x = gfi_divide_up(request->out.width, t->step_x);
+    t->tiles = (int64_t)t->tiles_x * gfi_divide_up(request->out.height, t->step_y);
     return t->tiles <= INT32_MAX;
 }
 
@@ -257,8 +256,7 @@ static gf_status upload(tilefft_state *s, const gfi_window *w, const float *taps
     gf_status status = make_spectrum(w, &s->tiling, host);
     make_roots(radix, host + n_spectrum);
     memcpy(host + n_spectrum + n_roots, taps, n_taps * sizeof *taps);
-    if (status == GF_OK) status = gfi_device_alloc(s->queue, s->bytes, &s->memory);
-    if (status == GF_OK) status = gfi_upload(s->queue, s->memory, host, s->bytes);
+    if (status == GF_OK) status = gfi_window_upload_bytes(s->queue, host, s->bytes, &s->memory);
     gfi_free(host);
     s->args.spectrum = s->memory;
     s->args.roots = s->args.spectrum + n_spectrum;
@@ -302,6 +300,11 @@ static gf_status prepare(const gfi_request *request, void *state)
     snprintf(name, sizeof name, "gf_tilefft_%s_%d_%d", gf_pixel_name(request->in.pixel), t->radix,
              t->parts);
     GFI_TRY(gfi_kernel_find(gfi_queue_device(s->queue), name, &s->kernel));
+    s->config = (gfi_launch_config){
+        .grid = { (unsigned)t->tiles, 1, 1 },
+        .block = { 32, (unsigned)GF_TILEFFT_THREADS(t->radix) / 32, 1 },
+        .shared_bytes = (size_t)GF_TILEFFT_BYTES(t->radix),
+    };
     GFI_TRY(gfi_window_planes(request->window, &taps, &n_taps, &abs_sum));
     set_args(request, t, abs_sum, &s->args);
     gf_status status = upload(s, request->window, taps, n_taps);
@@ -324,13 +327,7 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
     tilefft_state *s = state;
     s->args.src = gfi_kimage_src(request, src);
     s->args.dst = gfi_kimage_dst(request, dst);
-    const gfi_launch launch = { .grid = { (unsigned)s->tiling.tiles, 1, gfi_batch_images(request) },
-                                .block = { 32, (unsigned)GF_TILEFFT_THREADS(s->tiling.radix) / 32,
-                                           1 },
-                                .shared_bytes = (size_t)GF_TILEFFT_BYTES(s->tiling.radix),
-                                .args = &s->args,
-                                .args_bytes = sizeof s->args };
-    return gfi_kernel_launch(s->queue, s->kernel, &launch);
+    return gfi_window_launch(request, s->kernel, &s->config, &s->args, sizeof s->args);
 }
 
 static size_t memory_bytes(const void *state) { return ((const tilefft_state *)state)->bytes; }

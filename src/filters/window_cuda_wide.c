@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "filters/halves.h"
 #include "filters/kimage.h"
 #include "kernels/wide.variants.h"
 
-enum { LEAST_SM = 80, GROUP = 16, LEAD_STEP = 4, LANES = 32 };
+enum { GROUP = 16, LEAD_STEP = 4, LANES = 32 };
 
 /* How a window is laid over a strip. */
 typedef struct wide_shape {
@@ -35,15 +36,13 @@ typedef struct wide_state {
 
 /* ---- shape --------------------------------------------------------------------------------- */
 
-static int round_up(int a, int step) { return (a + step - 1) / step * step; }
-
 static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 static wide_shape shape_of(const gfi_window *w)
 {
-    wide_shape shape = { .lead = round_up(w->ax, LEAD_STEP) };
+    wide_shape shape = { .lead = gfi_round_up(w->ax, LEAD_STEP) };
     const int across = GROUP + shape.lead - w->ax + w->kw - 1, down = GROUP + w->kh - 1;
-    shape.n = round_up(across > down ? across : down, GROUP) / GROUP;
+    shape.n = gfi_round_up(across > down ? across : down, GROUP) / GROUP;
     if (shape.n < GF_WIDE_LEAST) shape.n = GF_WIDE_LEAST;
     return shape;
 }
@@ -90,16 +89,6 @@ static wide_layout layout_of(const gfi_request *request, int n)
 
 /* ---- weights ------------------------------------------------------------------------------- */
 
-/* binary16, rounded half to even; |v| is below its largest. */
-static unsigned half_bits(double v, double *value)
-{
-    const double size = fabs(v);
-    const int exponent = size > 0x1p-14 ? ilogb(size) : -14;
-    const double steps = nearbyint(ldexp(size, 10 - exponent));
-    *value = copysign(ldexp(steps, exponent - 10), v);
-    return (signbit(v) ? 0x8000u : 0u) | ((unsigned)(exponent + 14) * 1024u + (unsigned)steps);
-}
-
 /* One axis of the window as a band: place i has tap i - shift. */
 typedef struct band {
     const double *taps;
@@ -115,15 +104,9 @@ static double band_entry(const band *b, int place)
 
 enum { WORDS = 4 };
 
-/* A word of two neighbouring taps in binary16: high parts into *high, what they miss into *low. */
 static void put_halves(const band *b, int place, uint32_t *high, uint32_t *low)
 {
-    const double first = band_entry(b, place), second = band_entry(b, place + 1);
-    double x, y, unused;
-    *high = half_bits(first, &x);
-    *high |= half_bits(second, &y) << 16;
-    *low = half_bits(first - x, &unused);
-    *low |= half_bits(second - y, &unused) << 16;
+    gfi_halves_put(band_entry(b, place), band_entry(b, place + 1), high, low);
 }
 
 /* tf32, rounded half away from zero. */
@@ -178,16 +161,6 @@ static void fill_down(const band *b, int n, size_t bytes, uint32_t (*to)[LANES][
             }
 }
 
-/* The exponent that brings sum |taps| into [2^(bits-1), 2^bits). */
-static int scaling(const double *taps, int n, int bits)
-{
-    double sum = 0;
-    int exponent = 0;
-    for (int i = 0; i < n; i++) sum += fabs(taps[i]);
-    if (sum > 0) frexp(sum, &exponent);
-    return sum > 0 ? bits - exponent : 0;
-}
-
 /* f32 pixels and taps are taken as they are. u16 pixels come times 2^-14, below 4; sums of them
  * times the taps must not reach binary16's largest, 65504. */
 static void make_bands(const gfi_request *request, const wide_shape *shape, band *along, band *down)
@@ -198,10 +171,10 @@ static void make_bands(const gfi_request *request, const wide_shape *shape, band
     *along = (band){ .taps = term->row,
                      .n_taps = w->kw,
                      .shift = shape->lead - w->ax,
-                     .exponent = halves ? scaling(term->row, w->kw, 13) : 0 };
+                     .exponent = halves ? gfi_halves_exponent(term->row, w->kw, 13) : 0 };
     *down = (band){ .taps = term->col,
                     .n_taps = w->kh,
-                    .exponent = halves ? scaling(term->col, w->kh, 8) : 0 };
+                    .exponent = halves ? gfi_halves_exponent(term->col, w->kh, 8) : 0 };
 }
 
 static size_t band_bytes(const gfi_request *request, int n)
@@ -222,8 +195,8 @@ static gf_status upload_weights(const gfi_request *request, const band *along, c
     double *taps = (void *)(host + bytes);
     for (int i = 0; i < along->n_taps; i++) *taps++ = along->taps[i];
     for (int i = 0; i < down->n_taps; i++) *taps++ = down->taps[i];
-    gf_status status = gfi_device_alloc(request->queue, s->weight_bytes, &s->weights);
-    if (status == GF_OK) status = gfi_upload(request->queue, s->weights, host, s->weight_bytes);
+    const gf_status status =
+        gfi_window_upload_bytes(request->queue, host, s->weight_bytes, &s->weights);
     gfi_free(host);
     return status;
 }
@@ -235,19 +208,14 @@ static bool taps_in_range(const gfi_window *w)
 {
     enum { MOST = 40 };
     const gfi_term *term = &w->term[0];
-    return isfinite(w->abs_sum) && abs(scaling(term->row, w->kw, 0)) <= MOST &&
-           abs(scaling(term->col, w->kh, 0)) <= MOST;
+    return isfinite(w->abs_sum) && abs(gfi_halves_exponent(term->row, w->kw, 0)) <= MOST &&
+           abs(gfi_halves_exponent(term->col, w->kh, 0)) <= MOST;
 }
 
 static bool window_fits(const gfi_request *request, char why[GFI_WHY_BYTES])
 {
     const gfi_window *w = request->window;
-    if (w->force_direct || w->force_fft)
-        return gfi_window_unusable(why, "another method is asked for");
-    if (w->n_terms == 0) return gfi_window_unusable(why, "the window is not separable");
-    if (w->n_terms > 1) return gfi_window_unusable(why, "%d terms, only 1 serves", w->n_terms);
-    if (w->combine == GFI_COMBINE_MAGNITUDE)
-        return gfi_window_unusable(why, "a magnitude is not made here");
+    if (!gfi_window_one_term(w, why)) return false;
     const wide_shape shape = shape_of(w);
     if (shape.n > GF_WIDE_MOST)
         return gfi_window_unusable(why, "a window of %dx%d is too long", w->kw, w->kh);
@@ -255,22 +223,15 @@ static bool window_fits(const gfi_request *request, char why[GFI_WHY_BYTES])
     return true;
 }
 
-static bool is_u16(double v) { return v >= 0 && v <= 65535 && v == rint(v); }
-
 static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
 {
-    const gfi_window *w = request->window;
     const gf_pixel pixel = request->in.pixel;
     if (pixel != GF_PIXEL_U16 && pixel != GF_PIXEL_F32)
         return gfi_window_unusable(why, "pixels are %s, u16 and f32 serve", gf_pixel_name(pixel));
-    if (request->facts && request->facts->loaded_sm < LEAST_SM)
-        return gfi_window_unusable(why, "the code loaded is for sm_%d, sm_%d is needed",
-                                   request->facts->loaded_sm, LEAST_SM);
-    if (pixel == GF_PIXEL_U16 && w->border == GF_BORDER_CONSTANT && !is_u16(w->border_value))
-        return gfi_window_unusable(why, "border value %g is not a whole number from 0 to 65535",
-                                   w->border_value);
+    if (!gfi_window_has_tensor(request, why) || !gfi_window_border_whole(request, why))
+        return false;
     if (!window_fits(request, why) || !gfi_window_countable(request, why)) return false;
-    const int n = shape_of(w).n;
+    const int n = shape_of(request->window).n;
     const wide_layout layout = layout_of(request, n);
     if ((int64_t)layout.strips * layout.segments > INT32_MAX)
         return gfi_window_unusable(why, "the image is too large for one launch");
@@ -295,12 +256,10 @@ static double step_ns(const gfi_request *request, int n)
 
 static double cost_ns(const gfi_request *request)
 {
-    static const double LAUNCH_NS = 5e3, BYTES_NS = 4.1e3 / 132;
     const gfi_chip chip = gfi_window_chip(request);
     const int n = shape_of(request->window).n;
     const double work_ns = layout_of(request, n).steps * step_ns(request, n);
-    const double memory_ns = gfi_window_bytes(request) / (chip.multiprocessors * BYTES_NS);
-    return LAUNCH_NS + (work_ns > memory_ns ? work_ns : memory_ns);
+    return gfi_launch_bound_ns(&chip, work_ns, gfi_window_bytes(request));
 }
 
 /* ---- prepare and run ----------------------------------------------------------------------- */
@@ -361,8 +320,7 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
     wide_state *s = state;
     s->args.src = gfi_kimage_src(request, src);
     s->args.dst = gfi_kimage_dst(request, dst);
-    const gfi_launch launch = GFI_WINDOW_LAUNCH(request, s->config, s->args);
-    return gfi_kernel_launch(request->queue, s->kernel, &launch);
+    return gfi_window_launch(request, s->kernel, &s->config, &s->args, sizeof s->args);
 }
 
 static size_t memory_bytes(const void *state) { return ((const wide_state *)state)->weight_bytes; }
