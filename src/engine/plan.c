@@ -67,27 +67,16 @@ static gf_status spread_impl(gf_plan *plan, const char *name)
 
 /* ---- the choice --------------------------------------------------------------------------- */
 
-static void judge_stages(gf_plan *plan, const gfi_device_facts *facts)
+/* no_cuda: why no implementation of CUDA's can be had; NULL: they are judged too, which takes
+ * longer than small images do. */
+static void judge_stages(gf_plan *plan, const gfi_device_facts *facts, const char *no_cuda)
 {
     for (int i = 0; i < plan->n_stages; i++) {
         gfi_plan_stage *ps = &plan->stages[i];
         ps->request.facts = facts;
         ps->n_rivals =
-            gfi_judge(&ps->request, gfi_context_tuning(plan->context), GF_BACKEND_AUTO, ps->rivals);
+            gfi_judge(&ps->request, gfi_context_tuning(plan->context), no_cuda, ps->rivals);
     }
-}
-
-/* No CUDA implementation can be had, and why. */
-static void rule_out_cuda(gf_plan *plan, const char *why)
-{
-    for (int i = 0; i < plan->n_stages; i++)
-        for (int k = 0; k < plan->stages[i].n_rivals; k++) {
-            gfi_rival *rival = &plan->stages[i].rivals[k];
-            if (rival->impl->backend != GF_BACKEND_CUDA) continue;
-            rival->usable = false;
-            rival->cost_ns = NAN;
-            snprintf(rival->why, sizeof rival->why, "%s", why);
-        }
 }
 
 /* The backend that the stages' forced implementations belong to; AUTO when none is forced. */
@@ -138,12 +127,13 @@ static gf_backend cheaper_backend(gf_plan *plan)
     if (plan->params.memory == GF_MEMORY_CUDA) return GF_BACKEND_CUDA;
     const unsigned runs = plan->params.expected_runs ? plan->params.expected_runs : 1;
     const double start = gfi_context_device_open(plan->context) ? 0 : cuda_start_ns / runs;
-    const double cpu = chain_cost_ns(plan, GF_BACKEND_CPU);
     const char *why = "not looked for: the CPU is done before CUDA would have started";
-    if (cpu < start || !gfi_context_device_possible(plan->context, &why)) {
-        rule_out_cuda(plan, why);
-        return GF_BACKEND_CPU;
-    }
+    judge_stages(plan, NULL, why);
+    const double cpu = chain_cost_ns(plan, GF_BACKEND_CPU);
+    if (cpu < start) return GF_BACKEND_CPU;
+    const bool possible = gfi_context_device_possible(plan->context, &why);
+    judge_stages(plan, NULL, possible ? NULL : why);
+    if (!possible) return GF_BACKEND_CPU;
     const double images = plan->params.batch > 1 ? plan->params.batch : 1;
     const double transfer =
         images * transfer_ns_per_byte * (image_bytes(&plan->in) + image_bytes(&plan->out));
@@ -200,7 +190,7 @@ static gf_status open_cuda(gf_plan *plan)
 {
     gfi_device *device;
     GFI_TRY(gfi_context_device(plan->context, &device));
-    judge_stages(plan, gfi_device_get_facts(device));
+    judge_stages(plan, gfi_device_get_facts(device), NULL);
     plan->timings.context_ns = gfi_context_start_ns(plan->context);
     return gfi_queue_create(device, plan->params.cuda_stream, &plan->queue);
 }
@@ -221,8 +211,7 @@ static gf_status choose_and_prepare(gf_plan *plan)
 {
     gf_backend forced;
     GFI_TRY(forced_backend(plan, &forced));
-    judge_stages(plan, NULL);
-    if (forced == GF_BACKEND_CPU) rule_out_cuda(plan, "the CPU was asked for");
+    if (forced == GF_BACKEND_CPU) judge_stages(plan, NULL, "the CPU was asked for");
     gf_backend backend = forced != GF_BACKEND_AUTO ? forced : cheaper_backend(plan);
     gf_status status = prepare(plan, backend);
     if (status == GF_OK || forced != GF_BACKEND_AUTO || backend == GF_BACKEND_CPU ||
@@ -232,8 +221,7 @@ static gf_status choose_and_prepare(gf_plan *plan)
                   "CUDA cannot be used (%s); running on the CPU", gf_error_message());
     unprepare(plan);
     plan->timings.context_ns = 0;
-    judge_stages(plan, NULL);
-    rule_out_cuda(plan, gf_error_message());
+    judge_stages(plan, NULL, gf_error_message());
     return prepare(plan, GF_BACKEND_CPU);
 }
 

@@ -25,15 +25,18 @@ static double cost_ns(const gfi_request *request, const gfi_tuning *tuning, cons
     return gfi_tuning_correct(tuning, impl->name, request->in.pixel, ns);
 }
 
-int gfi_judge(const gfi_request *request, const gfi_tuning *tuning, gf_backend backend,
+int gfi_judge(const gfi_request *request, const gfi_tuning *tuning, const char *no_cuda,
               gfi_rival rivals[GFI_MAX_RIVALS])
 {
     int n = 0;
     for (const gf_impl *const *p = request->def->impls; *p && n < GFI_MAX_RIVALS; p++) {
         const gf_impl *impl = *p;
-        if (backend != GF_BACKEND_AUTO && impl->backend != backend) continue;
         gfi_rival *rival = &rivals[n++];
         *rival = (gfi_rival){ .impl = impl, .cost_ns = NAN };
+        if (no_cuda && impl->backend == GF_BACKEND_CUDA) {
+            snprintf(rival->why, sizeof rival->why, "%s", no_cuda);
+            continue;
+        }
         rival->usable = !impl->usable || impl->usable(request, rival->why);
         if (rival->usable) rival->cost_ns = cost_ns(request, tuning, impl);
     }

@@ -15,9 +15,10 @@ typedef struct gfi_rival {
     char why[GFI_WHY_BYTES];
 } gfi_rival;
 
-/* Judge all implementations of the request's filter that belong to a backend (AUTO: all). Costs are
- * corrected by what was measured here, unless tuning is NULL. Returns their number. */
-int gfi_judge(const gfi_request *request, const gfi_tuning *tuning, gf_backend backend,
+/* Judge all implementations of the request's filter. Costs are corrected by what was measured here,
+ * unless tuning is NULL. no_cuda: why those of CUDA cannot be had, which are then not asked; or NULL.
+ * Returns their number. */
+int gfi_judge(const gfi_request *request, const gfi_tuning *tuning, const char *no_cuda,
               gfi_rival rivals[GFI_MAX_RIVALS]);
 
 /* The cheapest usable rival, the first on a tie; the reference is taken only when forced, by name.
