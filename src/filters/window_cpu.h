@@ -32,10 +32,11 @@ enum { GFI_COLUMN_ROWS = 4 };
 void gfi_sum_columns(const float *const *rows, const float *taps, int kh, float *const *out, int n);
 
 /* The same for taps that are all 1: gfi_sum_row for kw <= GFI_MAX_ONES (to x < n only),
- * gfi_sum_columns for GFI_COLUMN_ROWS <= kh <= GFI_MAX_ONES. */
-enum { GFI_MAX_ONES = 256 };
+ * gfi_sum_columns for n_rows <= kh <= GFI_MAX_ONES, where n_rows, the number of output rows, is
+ * GFI_COLUMN_ROWS or GFI_MANY_ROWS. */
+enum { GFI_MAX_ONES = 256, GFI_MANY_ROWS = 16 };
 void gfi_sum_row_ones(const float *row, int kw, float *out, int n);
-void gfi_sum_columns_ones(const float *const *rows, int kh, float *const *out, int n);
+void gfi_sum_columns_ones(const float *const *rows, int kh, float *const *out, int n, int n_rows);
 
 /* out[r][x] = sum_ji taps[j * kw + i] * rows[r + j][x + i] for r < GFI_COLUMN_ROWS. */
 void gfi_sum_block(const float *const *rows, const float *taps, int kw, int kh, float *const *out,
@@ -45,7 +46,7 @@ void gfi_sum_block(const float *const *rows, const float *taps, int kw, int kh, 
 
 /* One way to make sums from border-extended source lines. */
 typedef struct gfi_sweep_kind {
-    int rows_at_once; /* output rows per call of sum, at most GFI_COLUMN_ROWS */
+    int rows_at_once; /* output rows per call of sum, at most GFI_MANY_ROWS */
     /* Make a prepared row of n pixels for a term from a line with kw-1 more. NULL: the prepared
      * row is the line itself, and there is one term. */
     void (*fill)(const void *taps, int term, const float *line, float *row, int n);
@@ -73,7 +74,7 @@ void gfi_sweep_describe(const gfi_sweep *sweep, char *out, size_t n_bytes);
 #define GFI_NS_PER_ROW_TAP 0.0345
 #define GFI_NS_PER_COLUMN_TAP 0.03
 #define GFI_NS_PER_DOUBLING 0.08 /* of a window of ones along a row */
-#define GFI_NS_PER_SHARED_ROW 0.066 /* that four windows of ones have in common */
+#define GFI_NS_PER_SHARED_ROW 0.066 /* that windows of ones below each other share */
 #define GFI_NS_PER_SEPARABLE_PIXEL 0.3
 #define GFI_NS_PER_MAGNITUDE 0.25
 

@@ -7,7 +7,7 @@
 #include "filters/window_cpu.h"
 
 typedef struct sep {
-    int kw, kh, n_terms;
+    int kw, kh, n_terms, rows_at_once;
     struct {
         float *row, *col;
         bool row_ones, col_ones; /* few enough, and all 1 */
@@ -28,12 +28,15 @@ static void sum(const void *state, int term, const float *const *rows, float *co
 {
     const sep *s = state;
     if (s->term[term].col_ones)
-        gfi_sum_columns_ones(rows, s->kh, out, n);
+        gfi_sum_columns_ones(rows, s->kh, out, n, s->rows_at_once);
     else
         gfi_sum_columns(rows, s->term[term].col, s->kh, out, n);
 }
 
 static const gfi_sweep_kind kind = { .rows_at_once = GFI_COLUMN_ROWS, .fill = fill, .sum = sum };
+static const gfi_sweep_kind kind_of_ones = { .rows_at_once = GFI_MANY_ROWS,
+                                             .fill = fill,
+                                             .sum = sum };
 
 static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
 {
@@ -61,14 +64,23 @@ static bool col_ones(const gfi_window *w, int term)
     return w->kh >= GFI_COLUMN_ROWS && ones(w->term[term].col, w->kh);
 }
 
+/* Windows that are all ones downwards have most rows in common with those below them. */
+static int rows_at_once(const gfi_window *w)
+{
+    for (int t = 0; t < w->n_terms; t++)
+        if (!col_ones(w, t) || w->kh < GFI_MANY_ROWS) return GFI_COLUMN_ROWS;
+    return GFI_MANY_ROWS;
+}
+
 static double cost_ns(const gfi_request *request)
 {
     const gfi_window *w = request->window;
+    const double n_rows = rows_at_once(w);
     double ns = GFI_NS_PER_SEPARABLE_PIXEL;
     if (w->combine == GFI_COMBINE_MAGNITUDE) ns += GFI_NS_PER_MAGNITUDE;
     for (int t = 0; t < w->n_terms; t++) {
         ns += row_ones(w, t) ? GFI_NS_PER_DOUBLING * log2(w->kw) : GFI_NS_PER_ROW_TAP * w->kw;
-        ns += col_ones(w, t) ? GFI_NS_PER_SHARED_ROW * w->kh / GFI_COLUMN_ROWS
+        ns += col_ones(w, t) ? GFI_NS_PER_SHARED_ROW * (w->kh / n_rows + n_rows / 2)
                              : GFI_NS_PER_COLUMN_TAP * w->kh;
     }
     return gfi_cpu_cost_ns(request, ns);
@@ -92,6 +104,7 @@ static gf_status prepare(const gfi_request *request, void *state)
     s->kw = w->kw;
     s->kh = w->kh;
     s->n_terms = w->n_terms;
+    s->rows_at_once = rows_at_once(w);
     for (int t = 0; t < w->n_terms; t++) {
         s->term[t].row = gfi_float_taps(w->term[t].row, (size_t)w->kw);
         s->term[t].col = gfi_float_taps(w->term[t].col, (size_t)w->kh);
@@ -99,7 +112,8 @@ static gf_status prepare(const gfi_request *request, void *state)
         s->term[t].row_ones = row_ones(w, t);
         s->term[t].col_ones = col_ones(w, t);
     }
-    return gfi_sweep_create(request, &kind, w->n_terms, s, &s->sweep);
+    return gfi_sweep_create(request, s->rows_at_once == GFI_MANY_ROWS ? &kind_of_ones : &kind,
+                            w->n_terms, s, &s->sweep);
 }
 
 static gf_status run(const gfi_request *request, void *state, const gf_view *src,

@@ -218,37 +218,54 @@ void gfi_sum_row_ones(const float *row, int kw, float *out, int n)
         gfi_sum_windows(row + x, kw, out + x, n - x < WINDOW_BLOCK ? n - x : WINDOW_BLOCK);
 }
 
-/* The rows that all output rows have in their windows are added up once. */
-GFI_CLONES static void gfi_sum_columns_ones_clones(const float *const *rows, int kh,
-                                                   float *const *out, int n)
+/* The rows that all output rows have in their windows are added up once; what is above and below of
+ * them is a running sum from there. */
+GFI_INLINE void columns_ones(const float *const *rows, int kh, float *const *out, int n, int n_rows)
 {
     enum { ONES_LANES = 4 };
-    const int n_shared = kh - R + 1, n_chunks = chunk_count(n_shared);
+    const int n_shared = kh - n_rows + 1, n_chunks = chunk_count(n_shared);
     for (int x = 0; x < n; x += ONES_LANES * LANES) {
-        lanes shared[ONES_LANES] = { { 0 } };
-        for (int c = 0, j = R - 1; c < n_chunks; c++) {
-            const int end = R - 1 + chunk_begin(n_shared, n_chunks, c + 1);
+        lanes shared[ONES_LANES] = { { 0 } }, own[ONES_LANES] = { { 0 } };
+        for (int c = 0, j = n_rows - 1; c < n_chunks; c++) {
+            const int end = n_rows - 1 + chunk_begin(n_shared, n_chunks, c + 1);
             lanes acc[ONES_LANES] = { { 0 } };
             for (; j < end; j++)
                 for (int k = 0; k < ONES_LANES; k++)
                     acc[k] += *(const lanes_anywhere *)(rows[j] + x + k * LANES);
             for (int k = 0; k < ONES_LANES; k++) shared[k] += acc[k];
         }
-        for (int r = 0; r < R; r++)
+        for (int r = n_rows - 1; r >= 0; r--)
             for (int k = 0; k < ONES_LANES; k++) {
-                lanes own = shared[k];
-                for (int j = r; j < R - 1; j++)
-                    own += *(const lanes_anywhere *)(rows[j] + x + k * LANES);
-                for (int j = kh; j < kh + r; j++)
-                    own += *(const lanes_anywhere *)(rows[j] + x + k * LANES);
-                *(lanes_anywhere *)(out[r] + x + k * LANES) = own;
+                if (r < n_rows - 1) own[k] += *(const lanes_anywhere *)(rows[r] + x + k * LANES);
+                *(lanes_anywhere *)(out[r] + x + k * LANES) = shared[k] + own[k];
+            }
+        for (int k = 0; k < ONES_LANES; k++) own[k] = (lanes){ 0 };
+        for (int r = 1; r < n_rows; r++)
+            for (int k = 0; k < ONES_LANES; k++) {
+                own[k] += *(const lanes_anywhere *)(rows[kh + r - 1] + x + k * LANES);
+                *(lanes_anywhere *)(out[r] + x + k * LANES) += own[k];
             }
     }
 }
 
-void gfi_sum_columns_ones(const float *const *rows, int kh, float *const *out, int n)
+GFI_CLONES static void gfi_sum_columns_ones_few(const float *const *rows, int kh, float *const *out,
+                                                int n)
 {
-    gfi_sum_columns_ones_clones(rows, kh, out, n);
+    columns_ones(rows, kh, out, n, GFI_COLUMN_ROWS);
+}
+
+GFI_CLONES static void gfi_sum_columns_ones_many(const float *const *rows, int kh,
+                                                 float *const *out, int n)
+{
+    columns_ones(rows, kh, out, n, GFI_MANY_ROWS);
+}
+
+void gfi_sum_columns_ones(const float *const *rows, int kh, float *const *out, int n, int n_rows)
+{
+    if (n_rows == GFI_MANY_ROWS)
+        gfi_sum_columns_ones_many(rows, kh, out, n);
+    else
+        gfi_sum_columns_ones_few(rows, kh, out, n);
 }
 
 /* ---- 2-D ----------------------------------------------------------------------------------- */

@@ -170,7 +170,7 @@ static int prepared_row(const gfi_sweep *s, worker *k, const gf_view *src, int x
 
 /* Make the sums of rows_at_once output rows from y on; out: where, term by term. */
 static void sum_rows(const gfi_sweep *s, worker *k, const gf_view *src, int x, int n, int y,
-                     float *out[GFI_MAX_TERMS][GFI_COLUMN_ROWS])
+                     float *out[GFI_MAX_TERMS][GFI_MANY_ROWS])
 {
     for (int j = 0; j < s->span; j++) {
         const int slot = prepared_row(s, k, src, x, n, y - s->request->window->ay + j);
@@ -186,7 +186,7 @@ static void sum_rows(const gfi_sweep *s, worker *k, const gf_view *src, int x, i
 /* Choose where the sums of output rows y … y1-1, rows_at_once at most, go: those of the first term
  * straight into a float image when they fill whole blocks. */
 static void place_sums(const gfi_sweep *s, worker *k, const gf_view *dst, int x, int n, int y,
-                       int y1, float *out[GFI_MAX_TERMS][GFI_COLUMN_ROWS])
+                       int y1, float *out[GFI_MAX_TERMS][GFI_MANY_ROWS])
 {
     const int n_rows = s->kind->rows_at_once;
     const bool in_place = dst->pixel == GF_PIXEL_F32 && n % GFI_BLOCK == 0 && y1 - y >= n_rows;
@@ -209,7 +209,7 @@ static void sweep_unit(const gfi_sweep *s, worker *k, const gf_view *src, const 
         for (int i = 0; i < s->n_slots; i++) k->held[i] = NOTHING_HELD;
     k->strip = strip;
     for (int y = y0; y < y1; y += n_rows) {
-        float *out[GFI_MAX_TERMS][GFI_COLUMN_ROWS] = { 0 };
+        float *out[GFI_MAX_TERMS][GFI_MANY_ROWS] = { 0 };
         place_sums(s, k, dst, x, n, y, y1, out);
         sum_rows(s, k, src, x, n, y, out);
         for (int r = 0; r < n_rows && y + r < y1; r++) {
