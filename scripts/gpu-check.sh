@@ -6,7 +6,7 @@
 #
 # OUT_DIR (default docs/performance) gets gpu-check.json and a log of each stage. Nothing is built:
 # `ninja -C build` comes first. Stages end with their share of the budget (default 480 s).
-# --peers also times other programs beside ours (tests/peers, at most 200 s more): their table is
+# --peers also times other programs beside ours (tests/peers, at most 260 s more): their table is
 # gpu-peers.md and part of the record.
 set -eu
 cd "$(dirname "$0")/.."
@@ -65,7 +65,7 @@ stage gfcheck $(($(share 20) + 90)) "$gfcheck" --backend cuda $quick --budget "$
 stage bench $(($(share 30) + 60)) "$gfcheck" --bench --backend cuda $quick \
   --budget "$(share 30)" --size "$size" --json "$work/bench.json"
 if [ $peers = yes ]; then
-  stage peers 200 python3 tests/peers/gpu_peers.py --build "$build" --out "$work" --size "$size"
+  stage peers 260 python3 tests/peers/gpu_peers.py --build "$build" --out "$work" --size "$size"
 fi
 sanitize memcheck
 sanitize racecheck

@@ -28,7 +28,7 @@ except ImportError as missing:
 HERE = pathlib.Path(__file__).resolve().parent
 CHECK = 1024  # size of the image whose results are compared
 PEERS = {"npp": 0.3, "cupy": 0.3, "torch": 0.15, "cvcuda": 0.1, "opencv": 0.15}  # of the seconds
-READY_SECONDS = 40  # for each to compile and make its results
+READY_SECONDS = 90  # for each to compile and make its results
 COPY = "scale=1"
 
 # ---- ours -------------------------------------------------------------------------------------
