@@ -162,7 +162,7 @@ static gf_status shape_with(const gfi_request *request, int step, coarse_shape *
     *s = (coarse_shape){ .from = GF_COARSE_COLUMNS((int)request->in.pixel),
                          .to = GF_COARSE_COLUMNS((int)request->out.pixel) };
     const double rest = may_be_rough(request) ? 0.95 : 1.15;
-    GFI_TRY(gfi_coarse_fit_create(w->term[0].row, w->kw, step, rest, &s->fit));
+    GFI_TRY(gfi_coarse_fit_create(w->term[0].row, w->kw, step, rest, 0, &s->fit));
     const double sigma = s->fit->sigma;
     const int unit = s->from > s->to ? s->from : s->to;
     const int steps = (int)((may_be_rough(request) ? 0.8 : 0.45) * sigma / unit);

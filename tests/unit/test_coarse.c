@@ -68,26 +68,45 @@ static const struct {
     int radius, step;
     double most; /* error */
 } windows[] = {
-    { 8, 32, 3, 4e-7 },   { 10, 40, 4, 4e-7 },    { 10, 40, 5, 8e-7 },
-    { 10, 60, 4, 4e-7 },  { 20, 80, 8, 4e-7 },    { 20, 80, 10, 8e-7 },
+    { 8, 32, 3, 4e-7 },    { 10, 40, 4, 4e-7 },    { 10, 40, 5, 8e-7 },
+    { 10, 60, 4, 4e-7 },   { 20, 80, 8, 4e-7 },    { 20, 80, 10, 8e-7 },
     { 30, 120, 12, 4e-7 }, { 100, 400, 40, 4e-7 }, { 100, 400, 50, 1e-6 },
 };
 
-START_TEST(test_error_holds)
+/* phi is as exact as floats are, or made of whole numbers that fit the digits. */
+static void expect_digits(const gfi_coarse_fit *f, int digits)
+{
+    const double most = digits == 3 ? 127 * 65536.0 + 127 * 256 + 127 : 127 * 256.0 + 127;
+    for (int i = 0; i < GF_COARSE_SPAN * f->step; i++) {
+        const double whole = f->phi[i] / (digits ? f->unit : 1);
+        ck_assert_double_eq(whole, digits ? rint(whole) : (double)(float)whole);
+        if (digits) ck_assert_double_le(whole, most);
+    }
+}
+
+static void expect_error_holds(int window, int digits)
 {
     static double signal[LENGTH];
-    const int radius = windows[_i].radius, step = windows[_i].step;
-    double *taps = gaussian(windows[_i].sigma, radius);
+    const int radius = windows[window].radius, step = windows[window].step;
+    double *taps = gaussian(windows[window].sigma, radius);
     gfi_coarse_fit *f;
     make_signal(signal);
-    expect_ok(gfi_coarse_fit_create(taps, 2 * radius + 1, step, 1.15, &f));
-    ck_assert_double_lt(f->error, windows[_i].most);
+    expect_ok(gfi_coarse_fit_create(taps, 2 * radius + 1, step, 1.15, digits, &f));
+    expect_digits(f, digits);
+    if (digits != 2) ck_assert_double_lt(f->error, windows[window].most);
     for (int x = MARGIN; x < MARGIN + 3 * step; x++) {
         const double error = fabs(coarse(f, signal, x) - direct(taps, radius, signal, x));
         ck_assert_double_le(error, f->error + 1e-12);
     }
     gfi_coarse_fit_destroy(&f);
     free(taps);
+}
+
+START_TEST(test_error_holds)
+{
+    expect_error_holds(_i, 0);
+    expect_error_holds(_i, 2);
+    expect_error_holds(_i, 3);
 }
 END_TEST
 
@@ -97,9 +116,22 @@ START_TEST(test_box_is_refused)
     double taps[81];
     gfi_coarse_fit *f;
     for (int k = 0; k < 81; k++) taps[k] = 1.0 / 81;
-    expect_ok(gfi_coarse_fit_create(taps, 81, 8, 1.15, &f));
+    expect_ok(gfi_coarse_fit_create(taps, 81, 8, 1.15, 0, &f));
     ck_assert_double_gt(f->error, 1e-3);
     gfi_coarse_fit_destroy(&f);
+}
+END_TEST
+
+/* What tensor cores cut, they make at most 2^-11 too small or too large of it. */
+START_TEST(test_cut)
+{
+    for (int i = 0; i < 4096; i++) {
+        const float v = 1 + (float)i / 4096, cut = floorf(v * 1024) / 1024;
+        const double tap = 0.7, sum = (double)cut * (double)gfi_coarse_part(tap);
+        ck_assert_double_le(fabs(sum / gfi_coarse_met(tap) / (double)v - 1),
+                            1.001 * GFI_COARSE_CUT);
+        ck_assert_double_le(fabs(gfi_coarse_met(tap) / tap - 1), 0x1p-12);
+    }
 }
 END_TEST
 
@@ -121,6 +153,7 @@ int main(void)
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, test_error_holds, 0, (int)(sizeof windows / sizeof *windows));
     tcase_add_test(tests, test_box_is_refused);
+    tcase_add_test(tests, test_cut);
     tcase_add_test(tests, test_sigma);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
