@@ -228,16 +228,20 @@ enum { GF_COARSE_SPAN = 7, GF_COARSE_MOST_STEP = 64 };
 typedef struct gf_coarse_args {
     gf_kimage src, dst;
     gf_kcombine combine;
-    float *down, *more; /* sums of rows by node and column, and what the next thread's rows add */
+    float *down, *more; /* sums of rows by node and column, and what the next thread's rows add;
+                           NULL: nothing */
     float *smooth;      /* down after the nodes' taps */
     float *wide;        /* smooth made so in x too, with the rest: the rows the result is made of */
     unsigned *blocks;   /* sum and first moment of each block of a source row, two bfloat16 */
     float *grid, *bent; /* the blocks smoothed, at every grid_step pixels; then the rest in y */
     int pitch;          /* floats: from row to row of down, more, smooth, wide */
     int grid_pitch, block_pitch;
-    const float *node_taps; /* reach on both sides; then the rest's before the window, and after it */
-    const float *column_taps, *bend_taps[2]; /* the same in y; for u8 with the window's scale */
-    const float *block_taps;   /* of the sums, then of the moments */
+    const float *node_taps;   /* reach on both sides */
+    const float *column_taps; /* the same in y; for u8 results with the window's scale */
+    const void *digits;       /* phi for products of bytes */
+    const float *rest_taps;   /* the rest's before the window and after it, along rows */
+    const void *bend_parts;   /* and in y for products, as column_taps */
+    const void *block_parts;             /* taps for products of sums, then of moments */
     const float *bends;        /* eight for each block of columns of a grid interval */
     const float *taps;         /* kh rows of kw, for wild pixels */
     int *wild;                 /* whether there are any; or NULL */
@@ -248,20 +252,24 @@ typedef struct gf_coarse_args {
     int step;                   /* pixels from node to node */
     int reach;                  /* nodes on each side that a node's taps take in */
     int nodes, wide_rows;       /* rows of down, and of smooth and wide */
-    int run;                    /* steps that a thread of `down` takes; at least GF_COARSE_SPAN - 1 */
-    int up_run;                 /* and one of `up` */
+    int run;                    /* steps that a thread of `down` takes; at least GF_COARSE_SPAN - 1;
+                                   by digits groups of nodes that a warp makes */
+    int up_run;                 /* steps of a thread of `up` */
+    int down_runs;              /* of all rows */
+    int step_inverse;           /* see GF_COARSE_INVERSE_BITS */
+    int group_steps;            /* steps of the products that eight nodes take */
+    float digit_unit;           /* what the digits of phi count */
     int node_n;                 /* length of the list of the nodes' taps */
-    int rest_from[2], rest_n;   /* offset of the first of the rest's taps, and length of their lists */
+    int rest_from[2], rest_steps; /* offset of the first of the rest's taps; steps of the products */
     int block_left;             /* pixels before the image where the first block begins */
-    int block_n, block_step;    /* length of each list, a multiple of four with three zeros at its end;
-                                   blocks from grid point to grid point */
+    int block_steps, block_step; /* steps of the products; blocks from grid point to grid point */
     int grid_step, grid_columns;
+    int blocks_across;          /* of threads, of `blocks` */
     int bend_blocks;            /* blocks of threads that make `bent` */
-    int unused;
-    int segment, lead, held;    /* wide: columns of a block; and before them, and in all, in memory */
+    int segments, segment, lead, held; /* wide: how many in a row; columns of a block; and before them, and in all, in memory */
     float phi[GF_COARSE_MOST_STEP * GF_COARSE_SPAN]; /* by row of a step, then step of the span */
 } gf_coarse_args;
-GF_SAME_SIZE(gf_coarse_args, 416 + 4 * GF_COARSE_MOST_STEP * GF_COARSE_SPAN);
+GF_SAME_SIZE(gf_coarse_args, 448 + 4 * GF_COARSE_MOST_STEP * GF_COARSE_SPAN);
 
 /* ---- other windows of u8 images on tensor cores: kernels/band.cu -------------------------- */
 

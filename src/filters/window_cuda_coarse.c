@@ -21,18 +21,17 @@ typedef struct coarse_shape {
     int from, to; /* columns of a block of source pixels, and of result pixels */
     int grid_step;
     int half;          /* intervals on each side that a grid point takes in */
-    int block_n;       /* length of the list of taps for sums, and of that for moments */
-    float *block_taps; /* half * 4: pairs */
+    float *block_taps; /* 2 * half for sums, then for moments */
     float *bends;      /* 8 for each block of results in an interval */
     double error;      /* sum |taps - what is computed| in two dimensions */
 } coarse_shape;
 
 typedef struct coarse_state {
     gfi_queue *queue;
-    const gfi_kernel *down, *blocks, *along_y, *wide, *up, *redo;
+    const gfi_kernel *down, *blocks, *columns, *wide, *up, *redo;
     coarse_shape shape;
     gf_coarse_args args; /* complete but for the images */
-    void *memory[12];    /* of the device */
+    void *memory[14];    /* of the device */
     int n_memory;
     size_t bytes, shared_bytes;
 } coarse_state;
@@ -47,6 +46,9 @@ static double allowed_error(const gfi_request *request)
     const bool levels = request->in.pixel == GF_PIXEL_U8 && request->out.pixel != GF_PIXEL_F32;
     return (levels ? 1e-3 / 255 : 0x1p-20) - ARITHMETIC;
 }
+
+/* Whether `down` multiplies bytes by digits of phi. */
+static bool by_digits(const gfi_request *request) { return request->in.pixel != GF_PIXEL_F32; }
 
 static bool may_be_rough(const gfi_request *request) { return allowed_error(request) > 0x1p-20; }
 
@@ -70,6 +72,7 @@ static double smooth_at(const gfi_coarse_fit *f, int k)
 static void make_block_taps(coarse_shape *s)
 {
     const int n = s->grid_step;
+    const bool merges = n > s->from;
     for (int j = -s->half; j < s->half; j++) {
         double level = 0, slope = 0, squares = 0;
         for (int i = 0; i < n; i++) {
@@ -78,8 +81,11 @@ static void make_block_taps(coarse_shape *s)
             slope += smooth_at(s->fit, j * n + i) * t;
             squares += t * t;
         }
-        s->block_taps[j + s->half] = (float)level;
-        s->block_taps[j + s->half + s->block_n] = (float)(slope / squares);
+        slope /= squares;
+        s->block_taps[j + s->half] =
+            (float)(merges ? gfi_coarse_met(level) : (double)gfi_coarse_tf32(level));
+        s->block_taps[j + 3 * s->half] =
+            (float)(merges ? gfi_coarse_met(slope) : (double)gfi_coarse_tf32(slope));
     }
 }
 
@@ -114,35 +120,68 @@ static void make_bends(coarse_shape *s)
     }
 }
 
-/* sum |crude - smooth| for result x of an interval. */
-static double crude_error(const coarse_shape *s, int x)
+/* What a grid point makes of the pixels from its first interval on. */
+static void make_point(const coarse_shape *s, double *point)
+{
+    for (int j = 0; j < 2 * s->half; j++)
+        for (int i = 0; i < s->grid_step; i++)
+            *point++ = (double)s->block_taps[j] +
+                       (i - 0.5 * (s->grid_step - 1)) * (double)s->block_taps[2 * s->half + j];
+}
+
+static double sum_of_sizes(const double *v, int n)
+{
+    double sum[4] = { 0 };
+    int i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; k++) sum[k] += fabs(v[i + k]);
+    for (; i < n; i++) sum[0] += fabs(v[i]);
+    return sum[0] + sum[1] + (sum[2] + sum[3]);
+}
+
+/* sum |crude - smooth| for result x of an interval; own: minus the smooth taps, 2 reach + 1. */
+static double crude_error(const coarse_shape *s, const double *point, int x, int reach, double *own)
 {
     const float *bend = s->bends + 8 * (x / s->to);
     const double t = x % s->to - 0.5 * (s->to - 1);
-    const int n = s->grid_step, left = s->half * n, reach = left + 3 * n + s->fit->smooth_reach;
-    double sum = 0;
-    for (int k = -reach; k <= reach; k++) {
-        double crude = 0;
-        for (int i = 0; i < INTERVAL; i++) {
-            const int at = k + x - (i - 1) * n + left; /* in the grid point's intervals */
-            if (at < 0 || at >= 2 * left) continue;
-            const float *tap = s->block_taps + at / n;
-            crude += ((double)bend[i] + t * (double)bend[INTERVAL + i]) *
-                     ((double)tap[0] + (at % n - 0.5 * (n - 1)) * (double)tap[s->block_n]);
-        }
-        sum += fabs(crude - smooth_at(s->fit, k));
+    const int n = s->grid_step, n_point = 2 * s->half * n;
+    for (int i = 0; i < INTERVAL; i++) {
+        const double weight = (double)bend[i] + t * (double)bend[INTERVAL + i];
+        double *to = own + reach - x + (i - 1) * n - s->half * n;
+        for (int k = 0; k < n_point; k++) to[k] += weight * point[k];
     }
-    return sum;
+    return sum_of_sizes(own, 2 * reach + 1);
 }
 
-/* The last term: blocks and grid lose this much more to bfloat16. */
-static double whole_error(const coarse_shape *s)
+/* The same at the worst of them. */
+static gf_status worst_crude_error(const coarse_shape *s, double *out)
 {
-    static const double BFLOAT16 = 0x1p-9;
+    const int n_point = 2 * s->half * s->grid_step, grid_reach = (s->half + 2) * s->grid_step;
+    const int reach = grid_reach > s->fit->smooth_reach ? grid_reach : s->fit->smooth_reach;
+    const int n_taps = 2 * reach + 1;
+    double *point = gfi_alloc((size_t)(n_point + 2 * n_taps), sizeof *point, "taps");
+    if (!point) return GF_ERROR_NO_MEMORY;
+    double *minus = point + n_point, *own = minus + n_taps;
+    make_point(s, point);
+    for (int k = -reach; k <= reach; k++) minus[reach + k] = -smooth_at(s->fit, k);
+    *out = 0;
+    for (int x = 0; x < s->grid_step; x++) {
+        memcpy(own, minus, (size_t)n_taps * sizeof *own);
+        *out = fmax(*out, crude_error(s, point, x, reach, own));
+    }
+    gfi_free(point);
+    return GF_OK;
+}
+
+/* The last term: the rest loses this much more as the rows and the grid are cut, and taps with the
+ * window's scale rounded; and as blocks are rounded to bfloat16, and cut where several are taken
+ * together. */
+static double whole_error(const coarse_shape *s, double crude)
+{
+    static const double BFLOAT16 = 0x1p-9, CUT = GFI_COARSE_CUT, TAPS = 0x1p-12;
     const gfi_coarse_fit *f = s->fit;
-    double crude = 0;
-    for (int x = 0; x < s->grid_step; x++) crude = fmax(crude, crude_error(s, x));
-    return f->error * (2 + f->error) + f->rest_sum * (crude + f->rest_sum + BFLOAT16);
+    const double blocks = crude + BFLOAT16 + (s->grid_step > s->from ? CUT : 0);
+    return f->error * (2 + f->error) + f->rest_sum * (f->rest_sum + blocks + 2 * CUT + TAPS);
 }
 
 /* ---- shape --------------------------------------------------------------------------------- */
@@ -162,19 +201,23 @@ static gf_status shape_with(const gfi_request *request, int step, coarse_shape *
     *s = (coarse_shape){ .from = GF_COARSE_COLUMNS((int)request->in.pixel),
                          .to = GF_COARSE_COLUMNS((int)request->out.pixel) };
     const double rest = may_be_rough(request) ? 0.95 : 1.15;
-    GFI_TRY(gfi_coarse_fit_create(w->term[0].row, w->kw, step, rest, 0, &s->fit));
+    const int digits = by_digits(request) ? GF_COARSE_DIGITS : 0;
+    GFI_TRY(gfi_coarse_fit_create(w->term[0].row, w->kw, step, rest, digits, &s->fit));
+    s->error = s->fit->error * (2 + s->fit->error);
+    if (s->error > allowed_error(request)) return GF_OK; /* the rest cannot mend that */
     const double sigma = s->fit->sigma;
     const int unit = s->from > s->to ? s->from : s->to;
-    const int steps = (int)((may_be_rough(request) ? 0.8 : 0.45) * sigma / unit);
+    const int steps = (int)((may_be_rough(request) ? 0.82 : 0.4) * sigma / unit);
     s->grid_step = unit * (steps > 1 ? steps : 1);
-    s->half = (int)ceil((may_be_rough(request) ? 2.6 : 3.3) * sigma / s->grid_step);
-    s->block_n = gfi_round_up(2 * s->half + 3, 4);
-    s->block_taps = gfi_alloc_zero(2 * (size_t)s->block_n, sizeof(float), "taps");
+    s->half = (int)ceil((may_be_rough(request) ? 2.6 : 3.8) * sigma / s->grid_step);
+    s->block_taps = gfi_alloc_zero(4 * (size_t)s->half, sizeof(float), "taps");
     s->bends = gfi_alloc_zero(8 * (size_t)(s->grid_step / s->to), sizeof(float), "taps");
     if (!s->block_taps || !s->bends) return GF_ERROR_NO_MEMORY;
     make_block_taps(s);
     make_bends(s);
-    s->error = whole_error(s);
+    double crude = 0;
+    GFI_TRY(worst_crude_error(s, &crude));
+    s->error = whole_error(s, crude);
     return GF_OK;
 }
 
@@ -240,7 +283,7 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
 {
     const gfi_window *w = request->window;
     if (!window_fits(request, why) || !border_fits(request, why) ||
-        !gfi_window_countable(request, why))
+        !gfi_window_countable(request, why) || !gfi_window_has_tensor(request, why))
         return false;
     const double sigma = gfi_coarse_sigma(w->term[0].row, w->kw);
     if (w->kw > MOST_TAPS) return gfi_window_unusable(why, "more than %d taps a side", MOST_TAPS);
@@ -255,19 +298,22 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
                                allowed);
 }
 
-/* 2026-11-30, H200, 8192^2, Gaussians: u8 with sigma 10, 20, 30, 100 (steps of 4, 8, 12, 48) 0.530
- * 0.387 0.313 0.589 ms; u16 with 10 0.647 ms; f32 with 10 and 30 0.704 0.522 ms. u8 with 30, 2048^2
- * and 512^2: 0.077 0.065 ms. Long steps make threads walk far, and so leave few of them. */
+/* 2026-11-30, H200, 8192^2, Gaussians: u8 with sigma 10, 20, 30, 60, 100, 200 (steps of 4, 8, 12,
+ * 28, 44, 64) 0.427 0.274 0.260 0.260 0.326 0.391 ms; u16 with 10, 30, 100 0.615 0.400 0.489 ms;
+ * f32 with 10, 20, 30, 60, 100 0.611 0.547 0.425 0.400 0.427 ms. u8 with 30, 4096^2 and 1024^2:
+ * 0.113 0.053 ms, with 100, 1024^2: 0.111 ms. What a walk through a long step takes is seen in
+ * small images. */
 static double cost_ns(const gfi_request *request)
 {
-    static const double LAUNCHES_NS = 60e3, BYTES_NS = 1e-3, OTHERS_NS = 3.7e-3;
-    static const double NODES_NS = 20e-3, WALK_NS = 7e-5, MEASURED_ON = 132;
+    static const double LAUNCHES_NS = 40e3, STEP_NS = 1.2e3, BYTES_NS = 1.55e-3, OTHERS_NS = 3.7e-3;
+    static const double NODES_NS = 15.7e-3, MEASURED_ON = 132;
     const gfi_window *w = request->window;
     const double step = first_step(request, gfi_coarse_sigma(w->term[0].row, w->kw));
     const double pixels = (request->out.width + 2.0 * w->kw) * (request->out.height + 2.0 * w->kh);
-    const double pixel_ns = (request->in.pixel == GF_PIXEL_U8 ? BYTES_NS : OTHERS_NS) +
-                            NODES_NS / step + WALK_NS * step;
-    return LAUNCHES_NS + pixels * pixel_ns * MEASURED_ON / gfi_window_chip(request).multiprocessors;
+    const double pixel_ns =
+        (request->in.pixel == GF_PIXEL_U8 ? BYTES_NS : OTHERS_NS) + NODES_NS / step;
+    return LAUNCHES_NS + STEP_NS * step +
+           pixels * pixel_ns * MEASURED_ON / gfi_window_chip(request).multiprocessors;
 }
 
 /* ---- prepare ------------------------------------------------------------------------------- */
@@ -285,12 +331,12 @@ static gf_status take(coarse_state *s, size_t rows, size_t row_bytes, void *out)
     return GF_OK;
 }
 
-static gf_status take_floats(coarse_state *s, const float *from, size_t n, const float **out)
+static gf_status take_bytes(coarse_state *s, const void *from, size_t n, void *out)
 {
-    float *memory = NULL;
-    GFI_TRY(take(s, n, sizeof(float), &memory));
-    *out = memory;
-    return gfi_upload(s->queue, memory, from, n * sizeof(float));
+    void *memory = NULL;
+    GFI_TRY(take(s, n, 1, &memory));
+    memcpy(out, &memory, sizeof memory);
+    return gfi_upload(s->queue, memory, from, n);
 }
 
 /* All taps, for wild pixels. */
@@ -301,29 +347,19 @@ static gf_status upload_window(const gfi_window *w, coarse_state *s)
     if (!taps) return GF_ERROR_NO_MEMORY;
     for (size_t i = 0; i < n; i++)
         taps[i] = (float)(w->term[0].col[i / kw] * w->term[0].row[i % kw]);
-    const gf_status status = take_floats(s, taps, n, &s->args.taps);
+    const gf_status status = take_bytes(s, taps, n * sizeof *taps, &s->args.taps);
     gfi_free(taps);
     return status;
 }
 
-/* Taps i of a list are for offset from[side] + i; offsets begin at multiples of four. */
+/* The rest's taps before the window begin at offset from[0] or little after it, and those after it
+ * at from[1]. A step of a product takes eight; sixteen results a place apart take part in one. */
 static void place_rest(const gfi_coarse_fit *f, gf_coarse_args *a)
 {
     a->rest_from[0] = -gfi_round_up(f->radius + f->rest_n, 4);
     a->rest_from[1] = (f->radius + 1) / 4 * 4;
-    a->rest_n = gfi_round_up(f->rest_n + 3 + GF_COARSE_ROWS - 1, GF_COARSE_ROWS);
+    a->rest_steps = gfi_divide_up(f->rest_n + 3 + 15, 8);
     a->node_n = gfi_round_up(2 * f->reach + GF_COARSE_ROWS, GF_COARSE_ROWS);
-}
-
-/* The nodes' taps, then the rest's before the window and after it. */
-static void fill_lists(const gfi_coarse_fit *f, const gf_coarse_args *a, double scale, float *to)
-{
-    float *before = to + a->node_n, *after = before + a->rest_n;
-    for (int i = 0; i <= 2 * f->reach; i++) to[i] = (float)(scale * f->node[i]);
-    for (int i = 0; i < f->rest_n; i++) {
-        const int k = f->radius + 1 + i;
-        before[-k - a->rest_from[0]] = after[k - a->rest_from[1]] = (float)(scale * f->rest[i]);
-    }
 }
 
 /* For u8 results the taps in y have the window's scale. */
@@ -332,33 +368,138 @@ static double column_scale(const gfi_request *request)
     return request->out.pixel == GF_PIXEL_U8 ? request->window->scale : 1;
 }
 
-static gf_status upload_lists(const gfi_request *request, coarse_state *s)
+static gf_status upload_nodes(const gfi_request *request, coarse_state *s)
 {
-    gf_coarse_args *a = &s->args;
-    const size_t n = (size_t)(a->node_n + 2 * a->rest_n);
+    const gfi_coarse_fit *f = s->shape.fit;
+    const size_t n = (size_t)s->args.node_n;
+    const double scale = column_scale(request);
     float *taps = gfi_alloc_zero(2 * n, sizeof *taps, "taps");
     if (!taps) return GF_ERROR_NO_MEMORY;
-    fill_lists(s->shape.fit, a, 1, taps);
-    fill_lists(s->shape.fit, a, column_scale(request), taps + n);
-    const float *device = NULL;
-    const gf_status status = take_floats(s, taps, 2 * n, &device);
+    for (int i = 0; i <= 2 * f->reach; i++) {
+        taps[i] = (float)f->node[i];
+        taps[n + (size_t)i] = (float)(scale * f->node[i]);
+    }
+    const gf_status status = take_bytes(s, taps, 2 * n * sizeof *taps, &s->args.node_taps);
     gfi_free(taps);
-    if (status != GF_OK) return status;
-    a->node_taps = device;
-    a->column_taps = device + n;
-    a->bend_taps[0] = a->column_taps + a->node_n;
-    a->bend_taps[1] = a->bend_taps[0] + a->rest_n;
-    return GF_OK;
+    s->args.column_taps = s->args.node_taps + n;
+    return status;
+}
+
+/* Lanes of a product, 4 g + t: g is the row or column, t the place along the sum. */
+enum { LANES = 32 };
+
+static double rest_tap(const coarse_state *s, int side, int i)
+{
+    const gfi_coarse_fit *f = s->shape.fit;
+    const int k = abs(s->args.rest_from[side] + i) - f->radius - 1;
+    return i >= 0 && k >= 0 && k < f->rest_n ? f->rest[k] : 0;
+}
+
+/* The rest in y is a left operand, of results g and g + 8. */
+static void fill_bend(const coarse_state *s, double scale, float *to)
+{
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < s->args.rest_steps; k++)
+            for (int lane = 0; lane < LANES; lane++)
+                for (int part = 0; part < 4; part++) {
+                    const int i = 8 * k + lane % 4 + part / 2 * 4 - lane / 4 - part % 2 * 8;
+                    *to++ = gfi_coarse_part(scale * rest_tap(s, side, i));
+                }
+}
+
+static gf_status upload_rest(const gfi_request *request, coarse_state *s)
+{
+    const size_t n_list = (size_t)GF_COARSE_REST_N(s->args.rest_steps);
+    const size_t n_bend = 2 * 4 * LANES * (size_t)s->args.rest_steps, n = n_bend + 2 * n_list;
+    const float *device = NULL;
+    float *taps = gfi_alloc_zero(n, sizeof *taps, "taps");
+    if (!taps) return GF_ERROR_NO_MEMORY;
+    fill_bend(s, column_scale(request), taps);
+    for (size_t i = GF_COARSE_REST_ZEROS; i < n_list; i++)
+        for (int side = 0; side < 2; side++)
+            taps[n_bend + (size_t)side * n_list + i] =
+                gfi_coarse_part(rest_tap(s, side, (int)i - GF_COARSE_REST_ZEROS));
+    const gf_status status = take_bytes(s, taps, n * sizeof *taps, &device);
+    gfi_free(taps);
+    s->args.bend_parts = device;
+    s->args.rest_taps = device + n_bend;
+    return status;
+}
+
+/* The right operand, of result g of eight. */
+static gf_status upload_blocks(coarse_state *s)
+{
+    const int taps = 2 * s->shape.half, steps = s->args.block_steps;
+    const size_t n = 2 * 2 * LANES * (size_t)steps;
+    float *parts = gfi_alloc(n, sizeof *parts, "taps"), *to = parts;
+    if (!parts) return GF_ERROR_NO_MEMORY;
+    for (int list = 0; list < 2; list++)
+        for (int k = 0; k < steps; k++)
+            for (int lane = 0; lane < LANES; lane++)
+                for (int half = 0; half < 2; half++) {
+                    const int i = 8 * k + 4 * half + lane % 4 - lane / 4;
+                    const double tap =
+                        i >= 0 && i < taps ? (double)s->shape.block_taps[list * taps + i] : 0;
+                    *to++ = s->args.block_step > 1 ? gfi_coarse_part(tap) : gfi_coarse_tf32(tap);
+                }
+    const gf_status status = take_bytes(s, parts, n * sizeof *parts, &s->args.block_parts);
+    gfi_free(parts);
+    return status;
+}
+
+/* Digit d, with sign, of a whole number. */
+static unsigned digit_of(double whole, int d)
+{
+    enum { BASE = 256 };
+    int v = (int)whole, digit = 0;
+    for (int i = 0; i <= d; i++) {
+        digit = ((v + BASE / 2) & (BASE - 1)) - BASE / 2;
+        v = (v - digit) / BASE;
+    }
+    return (unsigned)digit & (BASE - 1);
+}
+
+/* Digit d of phi for row `row` of eight nodes' rows, and the three rows after it, of node n. */
+static uint32_t four_digits(const gfi_coarse_fit *f, int row, int n, int d)
+{
+    uint32_t word = 0;
+    for (int i = 0; i < 4; i++) {
+        const int at = row + i - n * f->step;
+        if (at >= 0 && at < GF_COARSE_SPAN * f->step)
+            word |= digit_of(f->phi[at] / f->unit, d) << 8 * i;
+    }
+    return word;
+}
+
+/* Two words of each digit: of rows 4 t and 16 + 4 t of a step and node g; two digits first. */
+static gf_status upload_digits(coarse_state *s)
+{
+    const gfi_coarse_fit *f = s->shape.fit;
+    const size_t step_words = GF_COARSE_STEP_WORDS;
+    uint32_t *words =
+                 gfi_alloc_zero((size_t)s->args.group_steps * step_words, sizeof *words, "taps"),
+             *to = words;
+    if (!words) return GF_ERROR_NO_MEMORY;
+    for (int k = 0; k < s->args.group_steps; k++)
+        for (int first = 0; first < GF_COARSE_DIGITS; first += 2)
+            for (int lane = 0; lane < LANES; lane++)
+                for (int d = first; d < first + 2 && d < GF_COARSE_DIGITS; d++)
+                    for (int half = 0; half < 2; half++)
+                        *to++ = four_digits(f, 32 * k + 16 * half + lane % 4 * 4, lane / 4, d);
+    const size_t bytes = (size_t)s->args.group_steps * step_words * sizeof *words;
+    const gf_status status = take_bytes(s, words, bytes, &s->args.digits);
+    gfi_free(words);
+    return status;
 }
 
 static gf_status upload_taps(const gfi_request *request, coarse_state *s)
 {
-    gf_coarse_args *a = &s->args;
     const size_t n_bends = 8 * (size_t)(s->shape.grid_step / s->shape.to);
-    GFI_TRY(upload_lists(request, s));
-    const size_t n_block = 2 * (size_t)s->shape.block_n;
-    GFI_TRY(take_floats(s, s->shape.block_taps, n_block, &a->block_taps));
-    GFI_TRY(take_floats(s, s->shape.bends, n_bends, &a->bends));
+    GFI_TRY(upload_nodes(request, s));
+    GFI_TRY(upload_rest(request, s));
+    GFI_TRY(upload_blocks(s));
+    GFI_TRY(take_bytes(s, s->shape.bends, n_bends * sizeof(float), &s->args.bends));
+    if (by_digits(request)) GFI_TRY(upload_digits(s));
     return request->in.pixel == GF_PIXEL_F32 ? upload_window(request->window, s) : GF_OK;
 }
 
@@ -384,7 +525,7 @@ static void set_outside(const gfi_request *request, const coarse_shape *s, gf_co
 /* Sizes of what lies between the passes. */
 static void set_sizes(const gfi_request *request, const coarse_shape *s, gf_coarse_args *a)
 {
-    enum { SEGMENT = 8 * GF_COARSE_WIDE_THREADS };
+    enum { SEGMENT = GF_COARSE_SEGMENT };
     const gfi_coarse_fit *f = s->fit;
     const int width = request->out.width, height = request->out.height;
     a->step = f->step;
@@ -393,33 +534,53 @@ static void set_sizes(const gfi_request *request, const coarse_shape *s, gf_coar
     a->nodes = a->wide_rows + 2 * f->reach;
     a->pitch = gfi_round_up(width, 8);
     a->grid_step = s->grid_step;
-    a->block_n = s->block_n;
+    a->block_steps = gfi_divide_up(2 * s->half + 7, 8);
     a->block_step = s->grid_step / s->from;
     a->block_left = s->grid_step * (1 + s->half);
     a->grid_columns = (width - 1) / s->grid_step + INTERVAL;
     a->grid_pitch = gfi_round_up(a->grid_columns, 4);
     a->bend_blocks =
-        gfi_divide_up((int64_t)(a->grid_pitch / 4) * gfi_divide_up(height, GF_COARSE_ROWS),
-                      GF_COARSE_COLUMN_THREADS);
+        gfi_divide_up(a->grid_pitch, 32) * gfi_divide_up(height, GF_COARSE_WIDE_THREADS / 2);
+    const int block_columns = GF_COARSE_BLOCK_COLUMNS - 8 * a->block_steps;
+    a->blocks_across = gfi_divide_up(a->grid_pitch, block_columns);
     a->block_pitch = (a->grid_columns - 1 + 2 * s->half) * a->block_step;
     a->segment = SEGMENT;
+    a->segments = gfi_divide_up(a->pitch, SEGMENT);
+    a->step_inverse = gfi_divide_up(1 << GF_COARSE_INVERSE_BITS, f->step);
     a->lead = gfi_round_up((GF_COARSE_SPAN + f->reach) * f->step, 8);
-    const int right = (GF_COARSE_SPAN + f->reach) * f->step, rest = a->rest_from[1] + a->rest_n;
+    const int right = (GF_COARSE_SPAN + f->reach) * f->step,
+              rest = a->rest_from[1] + 8 * a->rest_steps;
     a->held = a->segment + a->lead + gfi_round_up(right > rest ? right : rest, 8);
 }
 
-/* A run is as long as leaves blocks of threads for all that the chip holds at a time; `up`, where
- * short runs cost little, has them come in turns. */
+/* Blocks of threads of `down` side by side. */
+static int down_across(const gfi_request *request)
+{
+    enum { BYTES = 2 * GF_COARSE_DOWN_THREADS }; /* of a row */
+    const int columns = by_digits(request) ? BYTES / (int)gf_pixel_bytes(request->in.pixel)
+                                           : GF_COARSE_DOWN_THREADS * GF_COARSE_COLUMNS(GF_P_F32);
+    return GF_COARSE_EDGES + gfi_divide_up(request->out.width, columns);
+}
+
+/* Blocks of threads that the chip holds at a time of `down`, by digits or not, and of `up`. */
+enum { RESIDENT_DIGITS = 3, RESIDENT = 5, RESIDENT_UP = 4 };
+
+/* A run is as long as leaves blocks of threads for all that the chip holds at a time; where short
+ * runs cost little, by digits and in `up`, they come in turns. */
 static void set_runs(const gfi_request *request, const coarse_shape *s, gf_coarse_args *a)
 {
-    enum { DOWN = 5, UP = 4, TURNS = 4 };
+    enum { TURNS = 2 };
     const int chip = gfi_window_chip(request).multiprocessors;
-    const int steps = a->nodes + GF_COARSE_SPAN - 1, up_steps = a->wide_rows - GF_COARSE_SPAN + 1;
-    const int across = 1 + gfi_divide_up(request->out.width, GF_COARSE_DOWN_THREADS * s->from);
-    const int up_across = gfi_divide_up(request->out.width, GF_COARSE_UP_THREADS * s->to);
-    a->run = gfi_divide_up(steps, across < DOWN * chip ? DOWN * chip / across : 1);
-    if (a->run < GF_COARSE_SPAN - 1) a->run = GF_COARSE_SPAN - 1;
-    a->up_run = gfi_divide_up(up_steps, gfi_divide_up(TURNS * UP * chip, up_across));
+    const int width = request->out.width, up_steps = a->wide_rows - GF_COARSE_SPAN + 1;
+    const int up_across = gfi_divide_up(width, GF_COARSE_UP_THREADS * s->to);
+    const bool bytes = by_digits(request);
+    const int across = down_across(request);
+    const int resident = (bytes ? TURNS * RESIDENT_DIGITS : RESIDENT) * chip;
+    const int all = bytes ? gfi_divide_up(a->nodes, 8) : a->nodes + GF_COARSE_SPAN - 1;
+    a->run = gfi_divide_up(all, across < resident ? resident / across : 1);
+    if (!bytes && a->run < GF_COARSE_SPAN - 1) a->run = GF_COARSE_SPAN - 1;
+    a->down_runs = gfi_divide_up(all, a->run);
+    a->up_run = gfi_divide_up(up_steps, gfi_divide_up(TURNS * RESIDENT_UP * chip, up_across));
 }
 
 static void set_args(const gfi_request *request, const coarse_shape *s, gf_coarse_args *a)
@@ -434,6 +595,8 @@ static void set_args(const gfi_request *request, const coarse_shape *s, gf_coars
                            .ax = w->ax,
                            .ay = w->ay,
                            .terms = w->n_terms };
+    a->group_steps = gfi_divide_up((8 + GF_COARSE_SPAN - 1) * s->fit->step, 32);
+    a->digit_unit = (float)s->fit->unit;
     place_rest(s->fit, a);
     set_phi(s->fit, a);
     set_outside(request, s, a);
@@ -447,7 +610,7 @@ static gf_status take_scratch(const gfi_request *request, coarse_state *s)
     const size_t row = (size_t)a->pitch * sizeof(float);
     const size_t height = (size_t)request->in.height;
     GFI_TRY(take(s, (size_t)a->nodes, row, &a->down));
-    GFI_TRY(take(s, (size_t)a->nodes, row, &a->more));
+    if (!by_digits(request)) GFI_TRY(take(s, (size_t)a->nodes, row, &a->more));
     GFI_TRY(take(s, (size_t)a->wide_rows, row, &a->smooth));
     GFI_TRY(take(s, (size_t)a->wide_rows, row, &a->wide));
     GFI_TRY(take(s, height, (size_t)a->block_pitch * sizeof *a->blocks, &a->blocks));
@@ -462,7 +625,7 @@ static gf_status find_kernels(const gfi_request *request, coarse_state *s)
     char name[32];
     snprintf(name, sizeof name, "gf_coarse_down_%s", gf_pixel_name(request->in.pixel));
     GFI_TRY(gfi_kernel_find(device, name, &s->down));
-    GFI_TRY(gfi_kernel_find(device, "gf_coarse_along_y", &s->along_y));
+    GFI_TRY(gfi_kernel_find(device, "gf_coarse_columns", &s->columns));
     GFI_TRY(gfi_kernel_find(device, "gf_coarse_wide", &s->wide));
     const bool bytes = request->out.pixel == GF_PIXEL_U8;
     const bool from_bytes = request->in.pixel == GF_PIXEL_U8;
@@ -472,11 +635,19 @@ static gf_status find_kernels(const gfi_request *request, coarse_state *s)
     return gfi_kernel_find(device, "gf_coarse_redo", &s->redo);
 }
 
+static size_t down_shared_bytes(const gfi_request *request, const gf_coarse_args *a)
+{
+    enum { RINGS = GF_COARSE_DOWN_THREADS * GF_COARSE_STAGES * 8 * 8 };
+    if (!by_digits(request)) return 0;
+    return (size_t)a->group_steps * GF_COARSE_STEP_WORDS * sizeof(uint32_t) + RINGS;
+}
+
 static size_t wide_shared_bytes(const gf_coarse_args *a)
 {
     const int nodes = gfi_round_up(a->segment / a->step + GF_COARSE_SPAN + 1, 4);
-    const int lists = a->step * GF_COARSE_SPAN + a->node_n + 2 * a->rest_n;
-    const int floats = GF_COARSE_AT(a->held) + lists + 2 * (nodes + a->reach) + 8;
+    const int lists = a->step * GF_COARSE_SPAN + a->node_n + 2 * GF_COARSE_REST_N(a->rest_steps);
+    const int parts = GF_COARSE_SPAN * (nodes + 2 * a->reach + GF_COARSE_SPAN);
+    const int floats = GF_COARSE_AT(a->held) + lists + 2 * (nodes + a->reach) + 8 + parts;
     return (size_t)floats * sizeof(float);
 }
 
@@ -518,29 +689,27 @@ static gf_status launch(const coarse_state *s, const gf_coarse_args *args, const
     return gfi_kernel_launch(s->queue, p->kernel, &l);
 }
 
-static gf_status run_passes(const coarse_state *s, const gf_coarse_args *a)
+static gf_status run_passes(const gfi_request *request, const coarse_state *s,
+                            const gf_coarse_args *a)
 {
     enum {
-        DOWN = GF_COARSE_DOWN_THREADS,
-        COLUMN = GF_COARSE_COLUMN_THREADS,
+        COLUMN = 32 * GF_COARSE_COLUMN_WARPS,
         BLOCK = GF_COARSE_BLOCK_THREADS,
         UP = GF_COARSE_UP_THREADS,
         REDO = 8
     };
-    static const size_t BLOCK_BYTES =
-        2 * sizeof(float) * GF_COARSE_BLOCK_COLUMNS * GF_COARSE_BLOCK_ROWS;
-    const int width = a->dst.width, height = a->dst.height;
-    const int steps = a->nodes + GF_COARSE_SPAN - 1, up_steps = a->wide_rows - GF_COARSE_SPAN + 1;
-    const int node_bands = gfi_divide_up(a->wide_rows, GF_COARSE_ROWS);
+    const int width = a->dst.width, height = a->dst.height, block_k = 8 * a->block_steps;
+    const size_t block_bytes = 2 * sizeof(float) * GF_COARSE_BLOCK_ROWS *
+                               (size_t)GF_COARSE_AT(GF_COARSE_BLOCK_COLUMNS + block_k);
+    const int up_steps = a->wide_rows - GF_COARSE_SPAN + 1;
+    const int node_bands = gfi_divide_up(a->wide_rows, GF_COARSE_ROWS * GF_COARSE_COLUMN_WARPS);
     const pass passes[] = {
-        { s->down, 1 + gfi_divide_up(width, DOWN * s->shape.from), gfi_divide_up(steps, a->run),
-          DOWN, 1, 0 },
-        { s->blocks, gfi_divide_up(a->grid_pitch, GF_COARSE_BLOCK_COLUMNS - a->block_n),
-          gfi_divide_up(height, GF_COARSE_BLOCK_ROWS), BLOCK, 1, BLOCK_BYTES },
-        { s->along_y,
-          a->bend_blocks + gfi_divide_up((int64_t)gfi_divide_up(width, 4) * node_bands, COLUMN), 1,
-          COLUMN, 1, 0 },
-        { s->wide, gfi_divide_up(a->pitch, a->segment), a->wide_rows, GF_COARSE_WIDE_THREADS, 1,
+        { s->down, down_across(request), a->down_runs, GF_COARSE_DOWN_THREADS, 1,
+          down_shared_bytes(request, a) },
+        { s->blocks, a->blocks_across, gfi_divide_up(height, GF_COARSE_BLOCK_ROWS), BLOCK, 1,
+          block_bytes },
+        { s->columns, gfi_divide_up(width, 128) * node_bands, 1, COLUMN, 1, 0 },
+        { s->wide, a->bend_blocks + a->segments * a->wide_rows, 1, GF_COARSE_WIDE_THREADS, 1,
           s->shared_bytes },
         { s->up, gfi_divide_up(width, UP * s->shape.to), gfi_divide_up(up_steps, a->up_run), UP, 1,
           0 },
@@ -554,12 +723,11 @@ static gf_status run_passes(const coarse_state *s, const gf_coarse_args *a)
 static gf_status run(const gfi_request *request, void *state, const gf_view *src,
                      const gf_view *dst)
 {
-    (void)request;
     coarse_state *s = state;
     s->args.src = gfi_kimage(src);
     s->args.dst = gfi_kimage(dst);
     if (s->args.wild) GFI_TRY(gfi_fill(s->queue, s->args.wild, 0, sizeof *s->args.wild));
-    return run_passes(s, &s->args);
+    return run_passes(request, s, &s->args);
 }
 
 static size_t memory_bytes(const void *state) { return ((const coarse_state *)state)->bytes; }
