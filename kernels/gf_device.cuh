@@ -93,10 +93,7 @@ GF_DEVICE unsigned gf_dot_bytes(unsigned bytes, unsigned with_sign, unsigned sum
     asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(bytes), "r"(with_sign), "r"(sum));
     return r;
 }
-GF_DEVICE unsigned gf_clamp_halves(unsigned v, unsigned top)
-{
-    return __vimin_s16x2_relu(v, top);
-}
+GF_DEVICE unsigned gf_clamp_halves(unsigned v, unsigned top) { return __vimin_s16x2_relu(v, top); }
 
 /* sum + the signed halves of a word times the signed bytes 0 and 1 of another, or 2 and 3. */
 GF_DEVICE int gf_dot_low(unsigned halves, int bytes, int sum)
@@ -186,7 +183,7 @@ GF_DEVICE void gf_mma_16832_u8(int (&d)[4], const unsigned (&a)[4], unsigned b0,
 
 /* The same for a 16x8, b 8x8. */
 GF_DEVICE void gf_mma_1688_halves(float (&d)[4], unsigned a0, unsigned a1, unsigned b,
-                           const float (&c)[4])
+                                  const float (&c)[4])
 {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
         "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%8,%9,%10};"
@@ -211,6 +208,25 @@ GF_DEVICE void gf_mma_1688(float (&d)[4], const unsigned (&a)[4], unsigned b0, u
                            const float (&c)[4])
 {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"
+        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(c[0]), "f"(c[1]),
+          "f"(c[2]), "f"(c[3]));
+}
+
+/* Two values rounded to bfloat16 in a word, the first in its low half. */
+GF_DEVICE unsigned gf_pack_bf16(float low, float high)
+{
+    unsigned v;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(v) : "f"(high), "f"(low));
+    return v;
+}
+
+/* The same for a 16x16, b 16x8 of bfloat16. */
+GF_DEVICE void gf_mma_16816_bf16(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
+                                 const float (&c)[4])
+{
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
         "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"
         : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(c[0]), "f"(c[1]),

@@ -58,6 +58,19 @@ inline double tf32_product(uint32_t a, uint32_t b)
     memcpy(&y, &b, sizeof y);
     return static_cast<double>(x) * y;
 }
+
+/* bfloat16, rounded half to even: the upper half of a float. */
+inline unsigned bf16_of(float v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return isnan(v) ? 0x7fffu : (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+}
+
+inline double bf16_product(uint32_t a, uint32_t b)
+{
+    return tf32_product(a << 16, b << 16) + tf32_product(a & 0xffff0000u, b & 0xffff0000u);
+}
 } // namespace emu
 
 inline unsigned gf_pick_bytes(unsigned a, unsigned b, unsigned which)
@@ -179,6 +192,18 @@ inline void gf_mma_1688(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsi
 {
     const emu::message own = { { a[0], a[1], a[2], a[3], b0, b1 } };
     emu::multiply_floats(d, own, c, emu::tf32_product, file, line);
+}
+
+inline unsigned gf_pack_bf16(float low, float high)
+{
+    return emu::bf16_of(low) | emu::bf16_of(high) << 16;
+}
+
+inline void gf_mma_16816_bf16(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
+                              const float (&c)[4], GF_EMU_HERE)
+{
+    const emu::message own = { { a[0], a[1], a[2], a[3], b0, b1 } };
+    emu::multiply_floats(d, own, c, emu::bf16_product, file, line);
 }
 
 inline void gf_mma_16832_u8(int (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
