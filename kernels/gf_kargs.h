@@ -297,10 +297,12 @@ typedef struct gf_wide_args {
     float border_value;
     float factor; /* from the kernel's sums to the window's */
     int lead;     /* columns before a strip's first result that its pixels begin */
-    int strips;   /* blocks side by side */
+    int strips;   /* side by side */
     int rows;     /* output rows of a block, a multiple of GF_WIDE_STEP */
+    int edges;    /* blocks that make the first and the last strip, in turns, where these are apart, */
+    int edge_rows; /* and their rows */
 } gf_wide_args;
-GF_SAME_SIZE(gf_wide_args, 216);
+GF_SAME_SIZE(gf_wide_args, 224);
 /* ---- boxes by running sums: kernels/box.cu -------------------------------------------------- */
 
 typedef struct gf_box_args {

@@ -1,16 +1,17 @@
 /* Separable windows of u16 and f32 images on tensor cores, rows and columns in one launch.
  *
  * A pass is a product with a band matrix that holds the taps, shifted by one from row to row. A
- * block goes down a strip of columns, sixteen rows a step, and a warp has sixteen of its columns:
- * N products of 16x16 along the rows of what is new, then N down the columns of what the last N
- * steps left in registers. All is transposed, columns of the image being rows of a matrix: then the
- * accumulator layout of one pass is the operand layout of the next.
+ * block goes down a strip of columns, 32 rows a step, and a warp has sixteen of its columns: first
+ * it makes sums along the rows of what is new, then sums down the columns of what it keeps of them
+ * in registers. All is transposed, columns of the image being rows of a matrix: then the
+ * accumulator layout of one pass is the operand layout of the next. Four tiles of eight rows go
+ * together: they share the taps, and are enough independent products to hide the latency of each.
  *
  * Numbers are split into a high and a low part; the product of two low parts is left out. For u16
  * pixels the parts are binary16, which holds the pixels exactly and sums to 22 bits. f32 pixels may
  * have any size, and a pixel is not to change results that do not see it: their parts are tf32, at
- * half the speed. Low parts are added by themselves, because the tensor cores cut off what does not
- * fit beside a large sum.
+ * half the speed; what that leaves of the taps is bfloat16. Low parts are added by themselves,
+ * because the tensor cores cut off what does not fit beside a large sum.
  *
  * A zero tap lets NaN and infinities out of their windows. A block that finds such a result starts
  * again: now pixels that are not finite are replaced by zeros as soon as they arrive, and results
@@ -20,53 +21,93 @@
 
 #ifdef GF_HAVE_TENSOR
 
-/* ---- parts --------------------------------------------------------------------------------- */
+enum {
+    GF_WIDE_MANY = 6
+}; /* groups, so that of tf32 two sums are made: each product cuts off a bit */
 
-/* A lane's taps. Those down columns stay in registers, a group of four words for each product and
- * one more: product i takes the groups i and i + 1, of which two words are high parts and two low
- * ones. Those along rows are operands as they are, which in registers would not share words without
- * being moved; they are read from shared memory, high parts and low parts of each product. */
-template <int N, int BYTES> struct gf_wide_taps {
-    enum { PRODUCTS = GF_WIDE_PRODUCTS(N, BYTES) };
-    uint4 down[PRODUCTS + 1];
-    const uint4 *along;
-};
-
-/* Ends before a barrier. */
-template <int N, int BYTES>
-GF_DEVICE void gf_wide_load(const void *weights, uint4 *shared, gf_wide_taps<N, BYTES> &taps)
+/* A lane's sums of four tiles: of each the columns 2g and 2g+1 of rows 2t and 2t+1, g being lane /
+ * 4 and t lane % 4. [0] and [1] are the rows of the first column, [2] and [3] those of the second.
+ */
+typedef float gf_wide_sums[GF_WIDE_TILES][4];
+enum { GF_WIDE_MINE = 4 * GF_WIDE_TILES };
+GF_DEVICE float (&gf_wide_flat(gf_wide_sums &v))[GF_WIDE_MINE]
 {
-    enum { ALONG = 2 * 32 * taps.PRODUCTS };
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    const uint4 *const from = static_cast<const uint4 *>(weights);
-    taps.along = shared + lane;
-    for (int i = static_cast<int>(threadIdx.x); i < ALONG; i += GF_WIDE_THREADS(N, BYTES))
-        shared[i] = gf_ldg(from + i);
-#pragma unroll
-    for (int i = 0; i <= taps.PRODUCTS; i++) taps.down[i] = gf_ldg(from + ALONG + 32 * i + lane);
+    return reinterpret_cast<float(&)[GF_WIDE_MINE]>(v);
 }
 
-/* u16 pixels: words are pairs of neighbouring taps in binary16. */
+GF_DEVICE void gf_wide_add(gf_wide_sums &v, const gf_wide_sums &w)
+{
+#pragma unroll
+    for (int q = 0; q < GF_WIDE_TILES; q++)
+#pragma unroll
+        for (int i = 0; i < 4; i++) v[q][i] += w[q][i];
+}
+
+/* Words of eight pixels each of four tiles, from shared memory: a lane points to where its row of
+ * sixteen bytes is of the first two tiles. */
+template <int G, int BYTES>
+GF_DEVICE void gf_wide_fetch(unsigned (&v)[8], const unsigned char *from)
+{
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        unsigned half[4];
+        gf_ldmatrix_4(half, from + 16 * k * GF_WIDE_PITCH(G, BYTES));
+#pragma unroll
+        for (int i = 0; i < 4; i++) v[4 * k + i] = half[i];
+    }
+}
+
+GF_DEVICE void gf_wide_words(unsigned (&v)[4], const uint4 &four)
+{
+    v[0] = four.x, v[1] = four.y, v[2] = four.z, v[3] = four.w;
+}
+
+/* ---- parts --------------------------------------------------------------------------------- */
+
+/* u16 pixels: words are pairs of neighbours in binary16. */
 struct gf_wide_u16 {
     typedef unsigned short type;
-    typedef uint2 group;
     enum { BYTES = 2 };
-    /* Sixteen rows between the passes, as an operand of the second one. */
+    /* A tile between the passes, half an operand of the second one. */
     struct kept {
-        unsigned high[4], low[4];
+        unsigned high[2], low[2];
     };
 
     static GF_DEVICE void copy_async(void *to, const void *from) { gf_copy_async_8(to, from); }
 
-    /* Two pixels p as p * 2^-14, a normal number: as a half, one below 2048 is that times 2^-24.
-     * First the upper bits with `rest` rounded in, then what that missed. */
+    /* Two pixels p as p * 2^-24: bytes are halves of that size as they are. */
     static GF_DEVICE void split(unsigned two, unsigned &high, unsigned &low)
     {
-        enum { TIMES_2_10 = 0x64006400, TIMES_2_15 = 0x78007800, MINUS_2_15 = 0xf800f800 };
-        const unsigned top = two >> 5 & 0x07ff07ffu;
-        const unsigned rest = gf_fma_halves(two & 0x001f001fu, TIMES_2_10, 0u);
-        high = gf_fma_halves(top, TIMES_2_15, rest);
-        low = gf_sub_halves(rest, gf_fma_halves(top, MINUS_2_15, high));
+        enum { TIMES_2_8 = 0x5c005c00, MINUS_2_8 = 0xdc00dc00 };
+        const unsigned upper = gf_pick_bytes(two, 0u, 0x4341), lower = two & 0x00ff00ffu;
+        high = gf_fma_halves(upper, TIMES_2_8, lower);
+        low = gf_sub_halves(lower, gf_fma_halves(upper, MINUS_2_8, high));
+    }
+
+    /* The first pass: sums of four tiles along rows. */
+    template <int G>
+    static GF_DEVICE void along(const uint4 *taps, const unsigned char *pixels, gf_wide_sums &low,
+                                gf_wide_sums &sum, gf_wide_sums &)
+    {
+        enum { ALL = GF_WIDE_PRODUCTS(G, BYTES) };
+#pragma unroll
+        for (int i = 0; i < ALL; i++) {
+            unsigned high_taps[4], low_taps[4], high[8], rest[8];
+            gf_wide_words(high_taps, taps[32 * i]);
+            gf_wide_words(low_taps, taps[32 * (ALL + i)]);
+            gf_wide_fetch<G, BYTES>(high, pixels + 32 * i);
+#pragma unroll
+            for (int k = 0; k < 8; k++) split(high[k], high[k], rest[k]);
+#pragma unroll
+            for (int q = 0; q < GF_WIDE_TILES; q++)
+                gf_mma_16816(low[q], high_taps, rest[2 * q], rest[2 * q + 1], low[q]);
+#pragma unroll
+            for (int q = 0; q < GF_WIDE_TILES; q++)
+                gf_mma_16816(sum[q], high_taps, high[2 * q], high[2 * q + 1], sum[q]);
+#pragma unroll
+            for (int q = 0; q < GF_WIDE_TILES; q++)
+                gf_mma_16816(low[q], low_taps, high[2 * q], high[2 * q + 1], low[q]);
+        }
     }
 
     static GF_DEVICE void split(float x, float y, unsigned &high, unsigned &low)
@@ -76,49 +117,53 @@ struct gf_wide_u16 {
         low = gf_pack_halves(x - f.x, y - f.y);
     }
 
-    static GF_DEVICE void multiply(const unsigned (&taps)[4], const unsigned (&v)[4],
-                                   float (&sum)[2][4])
+    /* Sums of dark pixels are far below one: times 2^10 their low parts are halves as exact as any.
+     */
+    static GF_DEVICE kept keep(const float (&sum)[4])
     {
-        gf_mma_16816(sum[0], taps, v[0], v[1], sum[0]);
-        gf_mma_16816(sum[1], taps, v[2], v[3], sum[1]);
-    }
-
-    static GF_DEVICE kept keep(const float (&low)[2][4], const float (&sum)[2][4])
-    {
+        enum { UP = 1024 };
         kept to;
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const int half = i / 2, at = i % 2 * 2;
-            split(sum[half][at] + low[half][at], sum[half][at + 1] + low[half][at + 1], to.high[i],
-                  to.low[i]);
-        }
+        split(UP * sum[0], UP * sum[1], to.high[0], to.low[0]);
+        split(UP * sum[2], UP * sum[3], to.high[1], to.low[1]);
         return to;
     }
 
-    static GF_DEVICE void add(const unsigned (&v)[4], unsigned a, unsigned b, unsigned c,
-                              float (&sum)[2][4])
+    /* The second pass, two groups of the window a product: of each tile those that begin an even
+     * number of groups from the first one kept. */
+    template <int G>
+    static GF_DEVICE void down(const uint4 *from, const kept (&ring)[G + GF_WIDE_TILES - 1],
+                               gf_wide_sums &low, gf_wide_sums &sum, gf_wide_sums &)
     {
-        gf_mma_16816(sum[0], v, b, c, sum[0]);
-        gf_mma_16816(sum[1], v, a, b, sum[1]);
-    }
-
-    /* A product of the second pass. */
-    static GF_DEVICE void down(const uint4 &taps, const uint4 &next, const kept &from, int,
-                               float (&low)[2][4], float (&sum)[2][4])
-    {
-        add(from.low, taps.y, next.x, next.y, low);
-        add(from.high, taps.w, next.z, next.w, low);
-        add(from.high, taps.y, next.x, next.y, sum);
+        static_assert(G % 2 == 1, "groups are taken two at a time");
+#pragma unroll
+        for (int b = 0; b < G + GF_WIDE_TILES - 1; b += 2) {
+            const unsigned high[4] = { ring[b].high[0], ring[b].high[1], ring[b + 1].high[0],
+                                       ring[b + 1].high[1] };
+            const unsigned rest[4] = { ring[b].low[0], ring[b].low[1], ring[b + 1].low[0],
+                                       ring[b + 1].low[1] };
+            uint4 t[GF_WIDE_TILES];
+#pragma unroll
+            for (int q = 0; q < GF_WIDE_TILES; q++)
+                if (b + 1 >= q && b - q < G) t[q] = from[32 * (b + 1 - q)];
+#pragma unroll
+            for (int q = 0; q < GF_WIDE_TILES; q++)
+                if (b + 1 >= q && b - q < G) gf_mma_16816(low[q], rest, t[q].x, t[q].y, low[q]);
+#pragma unroll
+            for (int q = 0; q < GF_WIDE_TILES; q++)
+                if (b + 1 >= q && b - q < G) gf_mma_16816(sum[q], high, t[q].x, t[q].y, sum[q]);
+#pragma unroll
+            for (int q = 0; q < GF_WIDE_TILES; q++)
+                if (b + 1 >= q && b - q < G) gf_mma_16816(low[q], high, t[q].z, t[q].w, low[q]);
+        }
     }
 };
 
-/* f32 pixels: words are taps in tf32. */
+/* f32 pixels: words are numbers in tf32. */
 struct gf_wide_f32 {
     typedef float type;
-    typedef float4 group;
     enum { BYTES = 4 };
     struct kept {
-        float v[2][4];
+        float v[4];
     };
 
     static GF_DEVICE void copy_async(void *to, const void *from) { gf_copy_async_16(to, from); }
@@ -130,75 +175,114 @@ struct gf_wide_f32 {
         low = gf_float_bits(gf_bits_float(bits) - gf_bits_float(high));
     }
 
-    static GF_DEVICE void multiply(const unsigned (&taps)[4], const unsigned (&v)[4],
-                                   float (&sum)[2][4])
+    /* The first pass: sums of four tiles along rows. */
+    template <int G>
+    static GF_DEVICE void along(const uint4 *taps, const unsigned char *pixels, gf_wide_sums &low,
+                                gf_wide_sums &sum, gf_wide_sums &other)
     {
-        gf_mma_1688(sum[0], taps, v[0], v[1], sum[0]);
-        gf_mma_1688(sum[1], taps, v[2], v[3], sum[1]);
-    }
-
-    static GF_DEVICE kept keep(const float (&low)[2][4], const float (&sum)[2][4])
-    {
-        kept to;
+        enum { ALL = GF_WIDE_PRODUCTS(G, BYTES) };
+        unsigned both[8]; /* of two products, in bfloat16 */
 #pragma unroll
-        for (int i = 0; i < 8; i++) to.v[i / 4][i % 4] = sum[i / 4][i % 4] + low[i / 4][i % 4];
-        return to;
+        for (int i = 0; i < ALL; i++) {
+            unsigned high_taps[4], high[8], rest[8];
+            gf_wide_words(high_taps, taps[32 * i]);
+            gf_wide_fetch<G, BYTES>(high, pixels + 32 * i);
+#pragma unroll
+            for (int q = 0; q < GF_WIDE_TILES; q++) {
+                both[2 * q + i % 2] = pack(high[2 * q], high[2 * q + 1]);
+                if (i + 1 == ALL && i % 2 == 0) both[2 * q + 1] = 0u;
+            }
+#pragma unroll
+            for (int k = 0; k < 8; k++) split(high[k], high[k], rest[k]);
+#pragma unroll
+            for (int q = 0; q < GF_WIDE_TILES; q++)
+                gf_mma_1688(low[q], high_taps, rest[2 * q], rest[2 * q + 1], low[q]);
+#pragma unroll
+            for (int q = 0; q < GF_WIDE_TILES; q++) {
+                float(&to)[4] = G < GF_WIDE_MANY || i < (ALL + 1) / 2 ? sum[q] : other[q];
+                gf_mma_1688(to, high_taps, high[2 * q], high[2 * q + 1], to);
+            }
+            if (i % 2 == 0 && i + 1 < ALL) continue;
+            unsigned low_taps[4];
+            gf_wide_words(low_taps, taps[32 * (ALL + i / 2)]);
+#pragma unroll
+            for (int q = 0; q < GF_WIDE_TILES; q++)
+                gf_mma_16816_bf16(low[q], low_taps, both[2 * q], both[2 * q + 1], low[q]);
+        }
     }
 
-    static GF_DEVICE void add(const unsigned (&v)[4], unsigned a, unsigned b, unsigned c,
-                              unsigned d, float (&sum)[2][4])
+    static GF_DEVICE unsigned pack(unsigned first, unsigned second)
     {
-        gf_mma_1688(sum[0], v, c, d, sum[0]);
-        gf_mma_1688(sum[1], v, a, b, sum[1]);
+        return gf_pack_bf16(gf_bits_float(first), gf_bits_float(second));
+    }
+
+    static GF_DEVICE kept keep(const float (&sum)[4])
+    {
+        return { { sum[0], sum[1], sum[2], sum[3] } };
     }
 
     /* The first pass leaves a lane two neighbouring rows, so those are what its taps are for. */
-    static GF_DEVICE void down(const uint4 &taps, const uint4 &next, const kept &from, int half,
-                               float (&low)[2][4], float (&sum)[2][4])
+    template <int G>
+    static GF_DEVICE void down(const uint4 *from, const kept (&ring)[G + GF_WIDE_TILES - 1],
+                               gf_wide_sums &low, gf_wide_sums &sum, gf_wide_sums &other)
     {
-        const float(&f)[4] = from.v[half];
-        unsigned v[4] = { gf_float_bits(f[0]), gf_float_bits(f[2]), gf_float_bits(f[1]),
-                          gf_float_bits(f[3]) };
-        unsigned low_v[4];
 #pragma unroll
-        for (int i = 0; i < 4; i++) split(v[i], v[i], low_v[i]);
-        add(low_v, taps.x, taps.y, next.x, next.y, low);
-        add(v, taps.z, taps.w, next.z, next.w, low);
-        add(v, taps.x, taps.y, next.x, next.y, sum);
+        for (int b = 0; b < G + GF_WIDE_TILES - 1; b++) {
+            const float(&f)[4] = ring[b].v;
+            unsigned v[4] = { gf_float_bits(f[0]), gf_float_bits(f[2]), gf_float_bits(f[1]),
+                              gf_float_bits(f[3]) };
+            unsigned rest[4];
+#pragma unroll
+            for (int i = 0; i < 4; i++) split(v[i], v[i], rest[i]);
+            uint4 t[GF_WIDE_TILES];
+#pragma unroll
+            for (int q = 0; q < GF_WIDE_TILES; q++)
+                if (b + 1 >= q && b - q < G) t[q] = from[32 * (b + 1 - q)];
+#pragma unroll
+            for (int q = 0; q < GF_WIDE_TILES; q++)
+                if (b >= q && b - q < G) gf_mma_1688(low[q], rest, t[q].x, t[q].y, low[q]);
+#pragma unroll
+            for (int q = 0; q < GF_WIDE_TILES; q++) {
+                float(&to)[4] = G < GF_WIDE_MANY || b - q < (G + 1) / 2 ? sum[q] : other[q];
+                if (b >= q && b - q < G) gf_mma_1688(to, v, t[q].x, t[q].y, to);
+            }
+            if (b % 2 == 1) continue;
+            const bool last = b + 1 == G + GF_WIDE_TILES - 1;
+            const float(&after)[4] = ring[last ? b : b + 1].v;
+            const unsigned both[4] = { gf_pack_bf16(f[0], f[1]), gf_pack_bf16(f[2], f[3]),
+                                       last ? 0u : gf_pack_bf16(after[0], after[1]),
+                                       last ? 0u : gf_pack_bf16(after[2], after[3]) };
+#pragma unroll
+            for (int q = 0; q < GF_WIDE_TILES; q++)
+                if (b + 1 >= q && b - q < G)
+                    gf_mma_16816_bf16(low[q], both, t[q].z, t[q].w, low[q]);
+        }
     }
 };
 
 /* ---- the strip ----------------------------------------------------------------------------- */
 
-/* A thread's part in bringing pixels in: the groups thread, thread + THREADS … of a step. */
-template <class S, int N> struct gf_wide_flow {
-    enum { BYTES = S::BYTES, ROW = GF_WIDE_ROW_GROUPS(N, S::BYTES) };
-    enum { THREADS = GF_WIDE_THREADS(N, S::BYTES), ALL = GF_WIDE_STEP * ROW };
-    enum { MINE = (ALL + THREADS - 1) / THREADS };
-    static_assert(MINE <= 4, "`there` holds four numbers");
-    enum { PITCH = GF_WIDE_PITCH(N, BYTES), SLOT = GF_WIDE_STEP * PITCH };
+/* A thread's part in bringing pixels in: the group `column` of the rows row, row + TOGETHER … of
+ * each step. */
+template <class S, int G> struct gf_wide_flow {
+    enum { BYTES = S::BYTES, ROW = GF_WIDE_ROW_GROUPS(G), THREADS = GF_WIDE_THREADS(G) };
+    enum { TOGETHER = THREADS / ROW, ROUNDS = (GF_WIDE_STEP + TOGETHER - 1) / TOGETHER };
+    enum { PITCH = GF_WIDE_PITCH(G, BYTES), SLOT = GF_WIDE_STEP * PITCH };
     unsigned char *slots;
     int *wild; /* one more than the last step with a pixel that is not finite */
-    int *fold; /* the source's column for each, -1: the border's value */
+    int *fold; /* the slot's column for each; -1: the border's value; else -2 - column of the source
+                */
     int x, y;  /* of step 0 in the source */
     int steps;
-    int columns;            /* that results depend on; a multiple of 16 */
-    bool aligned;           /* groups of four pixels */
-    bool inside;            /* aligned, and all columns are in the source */
-    bool tame;              /* pixels that are not finite are taken out */
-    unsigned there;         /* bytes of each group that lie in the source's columns, 8 bits each */
-    const char *from[MINE]; /* in the next step to ask for */
-    int to[MINE];           /* bytes in a slot */
-
-    static GF_DEVICE bool have(int i)
-    {
-        return (i + 1) * THREADS <= ALL || static_cast<int>(threadIdx.x) < ALL - i * THREADS;
-    }
-    static GF_DEVICE int row(int i) { return (static_cast<int>(threadIdx.x) + i * THREADS) / ROW; }
-    static GF_DEVICE int column(int i)
-    {
-        return (static_cast<int>(threadIdx.x) + i * THREADS) % ROW * 4;
-    }
+    int columns;      /* that results depend on; a multiple of 8 */
+    bool aligned;     /* groups of four pixels */
+    bool inside;      /* aligned, and all columns are in the source */
+    bool tame;        /* pixels that are not finite are taken out */
+    bool takes_part;  /* the last few threads have no group */
+    int row, column;  /* of the group's first pixel */
+    int there;        /* bytes of it that lie in the source's columns */
+    const char *from; /* in the next step to ask for */
+    int to;           /* bytes in a slot */
 };
 
 /* How many of the four columns from x on are in the source. With alignment a group is not partly
@@ -209,26 +293,28 @@ GF_DEVICE int gf_wide_there(const gf_wide_args &a, int x)
 }
 
 /* Ends before a barrier. */
-template <class S, int N> GF_DEVICE void gf_wide_begin(const gf_wide_args &a, gf_wide_flow<S, N> &f)
+template <class S, int G> GF_DEVICE void gf_wide_begin(const gf_wide_args &a, gf_wide_flow<S, G> &f)
 {
     const long long bytes = f.BYTES; /* offsets may not fit an int */
     const long long at = reinterpret_cast<long long>(gf_row<const char>(a.src, 0)) + f.x * bytes;
+    const int thread = static_cast<int>(threadIdx.x);
     f.aligned = ((at | a.src.pitch) & (4 * f.BYTES - 1)) == 0;
     f.inside = f.aligned && f.x >= 0 && f.x + 4 * f.ROW <= a.src.width;
-    f.there = 0;
-#pragma unroll
-    for (int i = 0; i < f.MINE; i++) {
-        f.from[i] = gf_row<const char>(a.src, f.y + f.row(i)) + (f.x + f.column(i)) * bytes;
-        f.to[i] = f.row(i) * f.PITCH + f.column(i) * f.BYTES;
-        f.there |= static_cast<unsigned>(gf_wide_there(a, f.x + f.column(i)) * f.BYTES) << 8 * i;
-    }
+    f.takes_part = thread < f.TOGETHER * f.ROW;
+    f.row = thread / f.ROW, f.column = thread % f.ROW * 4;
+    f.there = gf_wide_there(a, f.x + f.column) * f.BYTES;
+    f.from = gf_row<const char>(a.src, f.y + f.row) + (f.x + f.column) * bytes;
+    f.to = f.row * f.PITCH + f.column * f.BYTES;
     if (f.inside) return;
-    for (int i = static_cast<int>(threadIdx.x); i < 4 * f.ROW; i += f.THREADS)
-        f.fold[i] = gf_border_index(f.x + i, a.src.width, a.border);
+    for (int i = thread; i < 4 * f.ROW; i += f.THREADS) {
+        const int column = gf_border_index(f.x + i, a.src.width, a.border), at = column - f.x;
+        f.fold[i] = column < 0 ? -1 : at >= 0 && at < f.columns ? at : -2 - column;
+    }
 }
 
-/* Ask for a group of which so many bytes are in the source, and make the rest zeros. An asynchronous
- * copy of a part would still touch the whole group, which may lie at the end of all memory. */
+/* Ask for a group of which so many bytes are in the source, and make the rest zeros. An
+ * asynchronous copy of a part would still touch the whole group, which may lie at the end of all
+ * memory. */
 template <class S> GF_DEVICE void gf_wide_ask_part(unsigned char *to, const char *from, int bytes)
 {
     typedef typename S::type T;
@@ -242,111 +328,155 @@ template <class S> GF_DEVICE void gf_wide_ask_part(unsigned char *to, const char
             k * S::BYTES < bytes ? gf_ldg(reinterpret_cast<const T *>(from) + k) : T(0);
 }
 
-/* Ask for a group of a row's pixels, of which columns outside the source are left to gf_wide_mend;
- * without alignment fetch all. */
-template <class S, int N>
-GF_DEVICE void gf_wide_ask_any(const gf_wide_args &a, const gf_wide_flow<S, N> &f, int x, int y,
-                               typename S::type *to)
+/* The same of a row that is folded. Its columns outside the source are left to gf_wide_mend. */
+template <class S, int G>
+GF_DEVICE void gf_wide_ask_folded(const gf_wide_args &a, const gf_wide_flow<S, G> &f, int y,
+                                  unsigned char *to)
 {
     typedef typename S::type T;
-    const T value = static_cast<T>(a.border_value);
     y = gf_border_index(y, a.src.height, a.border);
-    const T *const row = gf_row<const T>(a.src, y < 0 ? 0 : y);
-    if (y >= 0 && f.aligned) {
-        const int there = gf_wide_there(a, x);
-        gf_wide_ask_part<S>(reinterpret_cast<unsigned char *>(to),
-                            reinterpret_cast<const char *>(row + (there > 0 ? x : 0)),
-                            there * f.BYTES);
+    if (y >= 0) {
+        const T *const row = gf_row<const T>(a.src, y);
+        gf_wide_ask_part<S>(
+            to, reinterpret_cast<const char *>(row + (f.there > 0 ? f.x + f.column : 0)), f.there);
         return;
     }
-    T v[4];
 #pragma unroll
-    for (int k = 0; k < 4; k++) {
-        const int column = y < 0 ? y : gf_border_index(x + k, a.src.width, a.border);
-        v[k] = column < 0 ? value : gf_ldg(row + column);
+    for (int k = 0; k < 4; k++) reinterpret_cast<T *>(to)[k] = static_cast<T>(a.border_value);
+}
+
+/* Without alignment all pixels of a step are fetched one by one, folded; a warp takes rows in
+ * turns, f32 pixels without waiting for them. */
+GF_DEVICE void gf_wide_bring(float *to, const float *from) { gf_copy_async_4(to, from); }
+GF_DEVICE void gf_wide_bring(unsigned short *to, const unsigned short *from) { *to = gf_ldg(from); }
+
+template <class S, int G>
+GF_DEVICE void gf_wide_ask_singly(const gf_wide_args &a, const gf_wide_flow<S, G> &f, int y,
+                                  unsigned char *slot)
+{
+    typedef typename S::type T;
+    enum { WARPS = GF_WIDE_WARPS(G) };
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const bool inside = y >= 0 && y + GF_WIDE_STEP <= a.src.height;
+#pragma unroll 1
+    for (int i = static_cast<int>(threadIdx.x) % 32; i < f.columns; i += 32) {
+        const int x = gf_border_index(f.x + i, a.src.width, a.border);
+        unsigned char *to = slot + warp * f.PITCH + i * f.BYTES;
+        const char *from =
+            gf_row<const char>(a.src, y + warp) + static_cast<long long>(x) * f.BYTES;
+#pragma unroll
+        for (int row = 0; row < GF_WIDE_STEP; row += WARPS) {
+            T *const at = reinterpret_cast<T *>(to);
+            const int folded = inside ? y : gf_border_index(y + warp + row, a.src.height, a.border);
+            if (x < 0 || folded < 0)
+                *at = static_cast<T>(a.border_value);
+            else if (inside)
+                gf_wide_bring(at, reinterpret_cast<const T *>(from));
+            else
+                gf_wide_bring(at, gf_row<const T>(a.src, folded) + x);
+            to += WARPS * f.PITCH;
+            from += WARPS * a.src.pitch;
+        }
     }
-#pragma unroll
-    for (int k = 0; k < 4; k++) to[k] = v[k];
 }
 
 /* Ask for the pixels of a step, or for none after the last; steps are asked for in order. */
-template <class S, int N>
-GF_DEVICE void gf_wide_ask(const gf_wide_args &a, gf_wide_flow<S, N> &f, int step,
+template <class S, int G>
+GF_DEVICE void gf_wide_ask(const gf_wide_args &a, gf_wide_flow<S, G> &f, int step,
                            unsigned char *slot)
 {
-    typedef typename S::type T;
     const int y = f.y + GF_WIDE_STEP * step;
+    const char *from = f.from;
+    unsigned char *to = slot + f.to;
     if (step >= f.steps) {
-    } else if (!f.aligned || y < 0 || y + GF_WIDE_STEP > a.src.height) {
+    } else if (!f.aligned) {
+        gf_wide_ask_singly(a, f, y, slot);
+    } else if (!f.takes_part) {
+    } else if (y < 0 || y + GF_WIDE_STEP > a.src.height) {
 #pragma unroll 1
-        for (int i = 0; i < f.MINE; i++)
-            if (f.have(i))
-                gf_wide_ask_any(a, f, f.x + f.column(i), y + f.row(i),
-                                reinterpret_cast<T *>(slot + f.row(i) * f.PITCH) + f.column(i));
-    } else if (f.inside) {
-#pragma unroll
-        for (int i = 0; i < f.MINE; i++)
-            if (f.have(i)) S::copy_async(slot + f.to[i], f.from[i]);
+        for (int row = f.row; row < GF_WIDE_STEP; row += f.TOGETHER, to += f.TOGETHER * f.PITCH)
+            gf_wide_ask_folded(a, f, y + row, to);
     } else {
 #pragma unroll
-        for (int i = 0; i < f.MINE; i++) {
-            const int bytes = static_cast<int>(f.there >> 8 * i & 255u);
-            if (f.have(i)) gf_wide_ask_part<S>(slot + f.to[i], f.from[i], bytes);
+        for (int i = 0; i < f.ROUNDS; i++) {
+            if (f.row + i * f.TOGETHER < GF_WIDE_STEP) {
+                if (f.inside)
+                    S::copy_async(to, from);
+                else
+                    gf_wide_ask_part<S>(to, from, f.there);
+            }
+            from += f.TOGETHER * a.src.pitch;
+            to += f.TOGETHER * f.PITCH;
         }
     }
     gf_copy_async_commit();
-#pragma unroll
-    for (int i = 0; i < f.MINE; i++) f.from[i] += GF_WIDE_STEP * a.src.pitch;
+    f.from += GF_WIDE_STEP * a.src.pitch;
 }
 
 GF_DEVICE bool gf_wide_is_wild(float v) { return gf_not_finite(v); }
 GF_DEVICE bool gf_wide_is_wild(unsigned short) { return false; }
 
-/* Make a step's columns outside the source of those inside, which mostly are in the slot too. */
-template <class S, int N>
-GF_DEVICE void gf_wide_mend(const gf_wide_args &a, const gf_wide_flow<S, N> &f, int step,
+/* What a column outside the source becomes, in one row of a step. */
+template <class T> GF_DEVICE T gf_wide_folded(const gf_wide_args &a, int y, const T *line, int from)
+{
+    if (from >= 0) return line[from];
+    y = gf_border_index(y, a.src.height, a.border);
+    if (from == -1 || y < 0) return static_cast<T>(a.border_value);
+    return gf_ldg(gf_row<const T>(a.src, y) - from - 2);
+}
+
+/* Make a step's columns outside the source of those inside, which mostly are in the slot too: a
+ * lane a row, a few columns at a time. */
+template <class S, int G>
+GF_DEVICE void gf_wide_mend(const gf_wide_args &a, const gf_wide_flow<S, G> &f, int step,
                             unsigned char *slot)
 {
     typedef typename S::type T;
+    enum { BATCH = 4, WARPS = GF_WIDE_WARPS(G) };
+    if (!f.aligned || f.inside || step >= f.steps) return;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
     const int left = max(0, min(f.columns, -f.x));
     const int right = max(left, min(f.columns, a.src.width - f.x));
-    const int n = GF_WIDE_STEP * (left + f.columns - right);
-#pragma unroll 1
-    for (int i = static_cast<int>(threadIdx.x); i < n; i += f.THREADS) {
-        const int row = i % GF_WIDE_STEP, k = i / GF_WIDE_STEP;
-        const int column = k < left ? k : right + k - left;
-        T *const line = reinterpret_cast<T *>(slot + row * f.PITCH);
-        const int x = f.fold[column];
-        T v = static_cast<T>(a.border_value);
-        if (x >= 0 && static_cast<unsigned>(x - f.x) < static_cast<unsigned>(f.columns)) {
-            v = line[x - f.x];
-        } else if (x >= 0) {
-            const int y = gf_border_index(f.y + GF_WIDE_STEP * step + row, a.src.height, a.border);
-            if (y >= 0) v = gf_ldg(gf_row<const T>(a.src, y) + x);
-        }
-        if (f.tame && gf_wide_is_wild(v)) {
-            v = static_cast<T>(0);
-            gf_atomic_max(f.wild, step + 1);
-        }
-        line[column] = v;
-    }
-}
-
-/* Wait for a step's pixels that this thread asked for, and take out those that are not finite, if
- * that is asked for. */
-template <class S, int N>
-GF_DEVICE void gf_wide_await(const gf_wide_flow<S, N> &f, int step, unsigned char *slot)
-{
-    gf_copy_async_wait_but<GF_WIDE_SLOTS - 2>();
-    if (S::BYTES == 2 || !f.tame || step >= f.steps) return;
+    const int n = left + f.columns - right, y = f.y + GF_WIDE_STEP * step + lane;
+    T *const line = reinterpret_cast<T *>(slot + lane * f.PITCH);
     bool wild = false;
 #pragma unroll 1
-    for (int i = 0; i < f.MINE; i++) {
-        float *const v =
-            reinterpret_cast<float *>(slot + f.row(i) * f.PITCH + f.column(i) * f.BYTES);
+    for (int first = static_cast<int>(threadIdx.x) / 32; first < n; first += BATCH * WARPS) {
+        T v[BATCH];
+#pragma unroll
+        for (int u = 0; u < BATCH; u++) {
+            const int k = min(first + u * WARPS, n - 1);
+            v[u] = gf_wide_folded(a, y, line, f.fold[k < left ? k : right + k - left]);
+            if (f.tame && gf_wide_is_wild(v[u])) {
+                v[u] = static_cast<T>(0);
+                wild = true;
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < BATCH; u++) {
+            const int k = first + u * WARPS;
+            if (k < n) line[k < left ? k : right + k - left] = v[u];
+        }
+    }
+    if (wild) gf_atomic_max(f.wild, step + 1);
+}
+
+/* Wait for all pixels that this thread asked for, and take out of the step's those that are not
+ * finite, if that is asked for. Ends before a barrier. */
+template <class S, int G>
+GF_DEVICE void gf_wide_await(const gf_wide_flow<S, G> &f, int step, unsigned char *slot)
+{
+    gf_copy_async_wait_but<0>();
+    if (S::BYTES == 2 || !f.tame) return;
+    __syncthreads();
+    if (step >= f.steps || !f.takes_part) return;
+    bool wild = false;
+#pragma unroll 1
+    for (int row = f.row; row < GF_WIDE_STEP; row += f.TOGETHER) {
+        float *const v = reinterpret_cast<float *>(slot + row * f.PITCH + f.column * f.BYTES);
 #pragma unroll 1
         for (int k = 0; k < 4; k++)
-            if (f.have(i) && gf_not_finite(v[k])) {
+            if (f.column + k < f.columns && gf_not_finite(v[k])) {
                 v[k] = 0.0f;
                 wild = true;
             }
@@ -356,60 +486,153 @@ GF_DEVICE void gf_wide_await(const gf_wide_flow<S, N> &f, int step, unsigned cha
 
 /* ---- results ------------------------------------------------------------------------------- */
 
-/* A lane makes the columns g and g+8 of rows 2t, 2t+1, 2t+8, 2t+9 of each sixteen, g being lane / 4
- * and t lane % 4: sum[half][0] and [1] are rows 8 * half + 2t and the next one of the first column,
- * [2] and [3] those of the second. */
 struct gf_wide_place {
-    int x, y;   /* of the warp's first result */
-    char *to;   /* the lane's first result */
-    bool plain; /* sums, all columns in the image, whose rows are aligned */
+    int x, y;    /* of the lane's first result; the column is even */
+    bool inside; /* all of the warp's columns are in the image */
+    bool pairs;  /* are aligned in its rows */
 };
+
+GF_DEVICE bool gf_wide_pairs(const gf_kimage &im)
+{
+    const long long bytes = im.pixel == GF_P_U8 ? 2 : im.pixel == GF_P_U16 ? 4 : 8;
+    return ((reinterpret_cast<long long>(gf_row<char>(im, 0)) | im.pitch) & (bytes - 1)) == 0;
+}
 
 GF_DEVICE gf_wide_place gf_wide_place_of(const gf_wide_args &a, int x, int y)
 {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    const long long bytes = a.dst.pixel == GF_P_U16 ? 2 : 4;
-    const long long at = reinterpret_cast<long long>(gf_row<char>(a.dst, 0));
-    gf_wide_place place;
-    place.x = x, place.y = y;
-    place.to = gf_row<char>(a.dst, y + lane % 4 * 2) + (x + lane / 4) * bytes;
-    place.plain = x + 16 <= a.dst.width && ((at | a.dst.pitch) & 3) == 0 &&
-                  a.combine.combine == GF_C_SUM && a.dst.pixel != GF_P_U8;
-    return place;
+    return { x + lane / 4 * 2, y + lane % 4 * 2, x + 16 <= a.dst.width, gf_wide_pairs(a.dst) };
 }
 
-GF_DEVICE void gf_wide_put_f32(const gf_kimage &dst, char *to, const float (&v)[2][4])
+/* The lane's eight rows of an image one after the other: the two of each tile. */
+template <class T> struct gf_wide_rows {
+    char *at;
+    long long pitch;
+    GF_DEVICE gf_wide_rows(const gf_kimage &im, const gf_wide_place &place)
+        : at(gf_row<char>(im, place.y) + static_cast<long long>(place.x) * sizeof(T)),
+          pitch(im.pitch)
+    {
+    }
+    GF_DEVICE T *next(int i)
+    {
+        char *const row = at;
+        at += i % 2 ? 7 * pitch : pitch;
+        return reinterpret_cast<T *>(row);
+    }
+};
+
+/* How a sum before it is multiplied by `factor` becomes a result, if that is not UNSHARP. */
+GF_DEVICE gf_kcombine gf_wide_plain(const gf_wide_args &a)
 {
+    gf_kcombine combine = a.combine;
+    combine.combine = GF_C_SUM; /* which the compiler does not know */
+    combine.scale *= a.factor;
+    return combine;
+}
+
+/* The step's pixels and those of the step before it, from the column of the lane's first result on.
+ * The latter are gone if there are three slots. */
+struct gf_wide_seen {
+    const unsigned char *slot, *before;
+    int row; /* of the lane's first result; from -32 on they are there */
+};
+
+GF_DEVICE float2 gf_wide_pair(const unsigned char *from, float)
+{
+    return *reinterpret_cast<const float2 *>(from);
+}
+GF_DEVICE float2 gf_wide_pair(const unsigned char *from, unsigned short)
+{
+    const unsigned two = *reinterpret_cast<const unsigned *>(from);
+    return make_float2(static_cast<float>(two & 0xffffu), static_cast<float>(two >> 16));
+}
+
+/* The pixels at a lane's results. */
+template <class S, int G>
+GF_DEVICE void gf_wide_own(const gf_wide_args &a, const gf_wide_place &place,
+                           const gf_wide_seen &seen, float2 (&own)[2 * GF_WIDE_TILES])
+{
+    typedef typename S::type T;
+    if (GF_WIDE_SLOTS(G) > 3 && a.ay - 8 * (G - 1) >= -GF_WIDE_STEP) { /* the same for all */
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        float *const row = reinterpret_cast<float *>(to);
-        row[0] = v[i / 2][i % 2];
-        row[8] = v[i / 2][i % 2 + 2];
-        to += i == 1 ? 7 * dst.pitch : dst.pitch;
+        for (int i = 0; i < 2 * GF_WIDE_TILES; i++) {
+            const int row = seen.row + i / 2 * 8 + i % 2;
+            const unsigned char *const slot = row < 0 ? seen.before : seen.slot;
+            own[i] =
+                gf_wide_pair(slot + (row & (GF_WIDE_STEP - 1)) * GF_WIDE_PITCH(G, S::BYTES), T(0));
+        }
+        return;
+    }
+    gf_wide_rows<T> rows(a.src, place);
+#pragma unroll
+    for (int i = 0; i < 2 * GF_WIDE_TILES; i++) {
+        const T *const from = rows.next(i);
+        own[i] = make_float2(gf_get(from), gf_get(from + 1));
     }
 }
 
-/* Lanes of even g store pairs of the columns 0 … 7, those of odd g of 8 … 15. */
-GF_DEVICE void gf_wide_put_u16(const gf_kimage &dst, char *to, const float (&v)[2][4])
+/* UNSHARP: in place of the sums the results. */
+template <class S, int G>
+GF_DEVICE void gf_wide_unsharp(const gf_wide_args &a, const gf_wide_place &place,
+                               const gf_wide_seen &seen, gf_wide_sums &v)
 {
-    const bool odd = (threadIdx.x & 4u) != 0;
-    to += odd ? 14 : 0;
+    gf_kcombine combine = a.combine;
+    combine.combine = GF_C_UNSHARP;
+    combine.amount = gf_shfl(combine.amount, 0); /* else it is loaded again for each pixel */
+    float2 own[2 * GF_WIDE_TILES];
+    gf_wide_own<S, G>(a, place, seen, own);
 #pragma unroll
-    for (int half = 0; half < 2; half++) {
-        const unsigned first = gf_pack_u16(v[half][0], v[half][1]);
-        const unsigned second = gf_pack_u16(v[half][2], v[half][3]);
-        const unsigned got = gf_shfl_xor(odd ? first : second, 4);
-        const unsigned left = odd ? got : first, right = odd ? second : got;
-        *reinterpret_cast<unsigned *>(to) = gf_pick_bytes(left, right, 0x5410);
-        to += dst.pitch;
-        *reinterpret_cast<unsigned *>(to) = gf_pick_bytes(left, right, 0x7632);
-        to += 7 * dst.pitch;
+    for (int i = 0; i < 2 * GF_WIDE_TILES; i++) {
+        float &first = v[i / 2][i % 2], &second = v[i / 2][2 + i % 2];
+        first = gf_combine(combine, first * a.factor, -0.0f, own[i].x);
+        second = gf_combine(combine, second * a.factor, -0.0f, own[i].y);
     }
 }
 
-/* The sum under the window of the result (x, y), from the pixels themselves, if any of them is not
- * finite; else `sum`. */
-GF_DEVICE float gf_wide_single(const gf_wide_args &a, int x, int y, float sum)
+GF_DEVICE void gf_wide_scale(const gf_wide_args &a, gf_wide_sums &v)
+{
+    const gf_kcombine combine = gf_wide_plain(a);
+    float(&each)[GF_WIDE_MINE] = gf_wide_flat(v);
+#pragma unroll
+    for (int i = 0; i < GF_WIDE_MINE; i++) /* adding -0 is no addition */
+        each[i] = gf_combine(combine, each[i], -0.0f, 0.0f);
+}
+
+GF_DEVICE void gf_wide_put_pair(float *to, float first, float second)
+{
+    *reinterpret_cast<float2 *>(to) = make_float2(first, second);
+}
+GF_DEVICE void gf_wide_put_pair(unsigned short *to, float first, float second)
+{
+    *reinterpret_cast<unsigned *>(to) = gf_pack_u16(first, second);
+}
+GF_DEVICE void gf_wide_put_pair(unsigned char *to, float first, float second)
+{
+    *reinterpret_cast<unsigned short *>(to) =
+        static_cast<unsigned short>(gf_pack_u8(first, second, 0.0f, 0.0f));
+}
+
+template <class T>
+GF_DEVICE void gf_wide_put_rows(const gf_kimage &dst, const gf_wide_place &place,
+                                const gf_wide_sums &v)
+{
+    gf_wide_rows<T> rows(dst, place);
+#pragma unroll
+    for (int i = 0; i < 2 * GF_WIDE_TILES; i++) {
+        T *const to = rows.next(i);
+        const float first = v[i / 2][i % 2], second = v[i / 2][2 + i % 2];
+        if (place.pairs) {
+            gf_wide_put_pair(to, first, second);
+        } else {
+            gf_put(to, first);
+            gf_put(to + 1, second);
+        }
+    }
+}
+
+/* Whether any pixel under the window of the result (x, y) is not finite; then the sum, from the
+ * pixels themselves. */
+GF_DEVICE bool gf_wide_single(const gf_wide_args &a, int x, int y, float *sum)
 {
     const double *const row = a.taps, *const column = a.taps + a.kw;
     double total = 0.0;
@@ -426,201 +649,207 @@ GF_DEVICE float gf_wide_single(const gf_wide_args &a, int x, int y, float sum)
         }
         total += gf_ldg(column + j) * line;
     }
-    return wild ? static_cast<float>(total) : sum;
+    *sum = static_cast<float>(total);
+    return wild;
 }
 
-/* Results one by one: near the image's end, of any type and any way to combine, or near pixels that
- * are not finite. */
+/* Results one by one: near the image's end or near pixels that are not finite. */
 GF_DEVICE void gf_wide_put_any(const gf_wide_args &a, const gf_wide_place &place, bool wild,
-                               const float (&v)[2][4])
+                               const gf_wide_sums &v)
 {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
     const bool unsharp = a.combine.combine == GF_C_UNSHARP;
+    const gf_kcombine plain = gf_wide_plain(a);
+    float each[GF_WIDE_MINE]; /* in memory, to be gone through by a loop */
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
-        const int x = place.x + lane / 4 + i % 4 / 2 * 8;
-        const int y = place.y + lane % 4 * 2 + i / 4 * 8 + i % 2;
+    for (int i = 0; i < GF_WIDE_MINE; i++) each[i] = v[i / 4][i % 4];
+#pragma unroll 1
+    for (int i = 0; i < GF_WIDE_MINE; i++) {
+        const int x = place.x + i % 4 / 2, y = place.y + i / 4 * 8 + i % 2;
         if (x >= a.dst.width || y >= a.dst.height) continue;
-        float sum = v[i / 4][i % 4] * a.factor;
-        if (wild) sum = gf_wide_single(a, x, y, sum);
-        gf_store(a.dst, x, y,
-                 gf_result(a.combine, sum, 0.0f, unsharp ? gf_load(a.src, x, y) : 0.0f));
+        const float own = unsharp ? gf_load(a.src, x, y) : 0.0f;
+        float sum, result[1];
+        if (wild && gf_wide_single(a, x, y, &sum))
+            result[0] = gf_combine(a.combine, sum, 0.0f, own);
+        else if (unsharp)
+            result[0] = gf_combine(a.combine, each[i] * a.factor, 0.0f, own);
+        else
+            result[0] = gf_combine(plain, each[i], 0.0f, 0.0f);
+        gf_points(a.combine.points, result);
+        gf_store(a.dst, x, y, result[0]);
     }
 }
 
 /* Make pixels of a warp's sums and store them. */
-GF_DEVICE void gf_wide_put(const gf_wide_args &a, const gf_wide_place &place, bool wild,
-                           float (&v)[2][4])
+template <class S, int G>
+GF_DEVICE void gf_wide_put(const gf_wide_args &a, const gf_wide_place &place,
+                           const gf_wide_seen &seen, bool wild, gf_wide_sums &v)
 {
-    if (wild || !place.plain || place.y + GF_WIDE_STEP > a.dst.height) {
+    const int first = place.y - static_cast<int>(threadIdx.x) % 4 * 2; /* the same for the warp */
+    if (wild || !place.inside || first + GF_WIDE_STEP > a.dst.height) {
         gf_wide_put_any(a, place, wild, v);
         return;
     }
-    gf_kcombine combine = a.combine;
-    combine.combine = GF_C_SUM; /* which the compiler does not know */
-    combine.scale *= a.factor;  /* a power of two */
-#pragma unroll
-    for (int i = 0; i < 8; i++) v[i / 4][i % 4] = gf_combine(combine, v[i / 4][i % 4], 0.0f, 0.0f);
-    gf_points(a.combine.points, v[0]);
-    gf_points(a.combine.points, v[1]);
-    if (a.dst.pixel == GF_P_U16)
-        gf_wide_put_u16(a.dst, place.to, v);
+    if (a.combine.combine == GF_C_UNSHARP)
+        gf_wide_unsharp<S, G>(a, place, seen, v);
     else
-        gf_wide_put_f32(a.dst, place.to, v);
+        gf_wide_scale(a, v);
+    gf_points(a.combine.points, gf_wide_flat(v));
+    if (a.dst.pixel == GF_P_F32)
+        gf_wide_put_rows<float>(a.dst, place, v);
+    else if (a.dst.pixel == GF_P_U16)
+        gf_wide_put_rows<unsigned short>(a.dst, place, v);
+    else
+        gf_wide_put_rows<unsigned char>(a.dst, place, v);
 }
 
 /* ---- the kernels --------------------------------------------------------------------------- */
 
-GF_DEVICE void gf_wide_clear(float (&v)[2][4])
+/* What a lane keeps of the first pass: the tiles that the results of a step see. */
+template <class S, int G> struct gf_wide_ring {
+    enum { ALL = G + GF_WIDE_TILES - 1, OLD = G - 1 };
+    typename S::kept at[ALL];
+};
+
+/* The first pass: the last four tiles of the ring become those of the step's pixels. */
+template <class S, int G>
+GF_DEVICE void gf_wide_along(const uint4 *taps, const unsigned char *pixels,
+                             gf_wide_ring<S, G> &ring)
 {
+    gf_wide_sums low = {}, sum = {}, other = {};
+    S::template along<G>(taps, pixels, low, sum, other);
+    if (S::BYTES == 4 && G >= GF_WIDE_MANY) gf_wide_add(low, other);
+    gf_wide_add(sum, low);
 #pragma unroll
-    for (int i = 0; i < 8; i++) v[i / 4][i % 4] = 0.0f;
+    for (int q = 0; q < GF_WIDE_TILES; q++) ring.at[ring.OLD + q] = S::keep(sum[q]);
 }
 
-GF_DEVICE void gf_wide_add(float (&v)[2][4], const float (&w)[2][4])
+/* Whether results are not finite: then none is left NaN. A pixel that is not makes NaN of all in
+ * its tiles, zero taps being no exception, so that one of each tile tells. */
+GF_DEVICE float gf_wide_look(const gf_wide_sums &v, float none)
 {
 #pragma unroll
-    for (int i = 0; i < 8; i++) v[i / 4][i % 4] += w[i / 4][i % 4];
-}
-
-/* A product of the first pass. */
-template <class S>
-GF_DEVICE void gf_wide_along(const uint4 *taps, const unsigned char *pixels, float (&low)[2][4],
-                             float (&sum)[2][4])
-{
-    const uint4 high = taps[0], rest = taps[32];
-    const unsigned high_taps[4] = { high.x, high.y, high.z, high.w };
-    const unsigned low_taps[4] = { rest.x, rest.y, rest.z, rest.w };
-    unsigned v[4], low_v[4];
-    gf_ldmatrix_4(v, pixels);
-#pragma unroll
-    for (int i = 0; i < 4; i++) S::split(v[i], v[i], low_v[i]);
-    S::multiply(high_taps, low_v, low);
-    S::multiply(low_taps, v, low);
-    S::multiply(high_taps, v, sum);
-}
-
-/* While the first pass runs over a step, the second one makes the results that the step before it
- * completed; the new sums take the place of the oldest ones. Of many tf32 products two sums are
- * made, because each cuts off a bit. */
-template <class S, int N>
-GF_DEVICE void gf_wide_step(const gf_wide_taps<N, S::BYTES> &taps, const unsigned char *pixels,
-                            int oldest, typename S::kept (&ring)[N], float (&result)[2][4])
-{
-    enum { ALL = taps.PRODUCTS, SUMS = S::BYTES == 4 && N >= 4 ? 2 : 1 };
-    float low[2][4] = {}, sum[SUMS][2][4] = {}, low_result[2][4] = {}, other[2][4] = {};
-    gf_wide_clear(result);
-#pragma unroll
-    for (int i = 0; i < ALL; i++) {
-        const bool second = SUMS > 1 && i >= ALL / 2;
-        const int k = i * N / ALL;
-        gf_wide_along<S>(taps.along + 64 * i, pixels + 32 * i, low, sum[second]);
-        S::down(taps.down[i], taps.down[i + 1], ring[(oldest + k) % N], i % 2, low_result,
-                second ? other : result);
-    }
-    if (SUMS > 1) {
-        gf_wide_add(low, sum[SUMS - 1]);
-        gf_wide_add(low_result, other);
-    }
-    ring[oldest] = S::keep(low, sum[0]);
-    gf_wide_add(result, low_result);
-}
-
-/* Whether any of the results is not finite: then none is left NaN. */
-GF_DEVICE float gf_wide_look(const float (&v)[2][4], float none)
-{
-#pragma unroll
-    for (int i = 0; i < 8; i++) none = fmaf(v[i / 4][i % 4], 0.0f, none);
+    for (int q = 0; q < GF_WIDE_TILES; q++) none = fmaf(v[q][0], 0.0f, none);
     return none;
 }
 
+/* A block's weights in shared memory; ends before a barrier. */
+template <class S, int G> GF_DEVICE void gf_wide_load(const void *weights, uint4 *to)
+{
+    const uint4 *const from = static_cast<const uint4 *>(weights);
+    for (int i = static_cast<int>(threadIdx.x); i < GF_WIDE_WEIGHT_BYTES(G, S::BYTES) / 16;
+         i += GF_WIDE_THREADS(G))
+        to[i] = gf_ldg(from + i);
+}
+
+/* A block's part of the image. The first blocks make the first and the last strip, in turns: they
+ * fold columns, and have fewer rows. */
+struct gf_wide_area {
+    int strip, y, rows;
+};
+
+GF_DEVICE gf_wide_area gf_wide_area_of(const gf_wide_args &a)
+{
+    const int block = static_cast<int>(blockIdx.x), inner = block - a.edges;
+    if (inner < 0) return { block % 2 * (a.strips - 1), block / 2 * a.edge_rows, a.edge_rows };
+    if (a.edges == 0) return { inner % a.strips, inner / a.strips * a.rows, a.rows };
+    return { 1 + inner % (a.strips - 2), inner / (a.strips - 2) * a.rows, a.rows };
+}
+
 /* Make a block's results; tells whether this thread met any that is not finite. */
-template <class S, int N>
+template <class S, int G>
 GF_DEVICE bool gf_wide_strip(const gf_wide_args &a, unsigned char *shared, bool tame)
 {
+    enum { AHEAD = GF_WIDE_AHEAD(G), SLOTS = GF_WIDE_SLOTS(G) };
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    const int block = static_cast<int>(blockIdx.x);
-    const int x = block % a.strips * GF_WIDE_WIDTH(N, S::BYTES), y = block / a.strips * a.rows;
-    const int rows = min(a.rows, a.dst.height - y), width = GF_WIDE_WIDTH(N, S::BYTES);
-    gf_wide_flow<S, N> flow;
-    flow.slots = shared + GF_WIDE_NOTES + GF_WIDE_ALONG_BYTES(N, S::BYTES);
+    const int width = GF_WIDE_WIDTH(G);
+    const gf_wide_area area = gf_wide_area_of(a);
+    const int x = area.strip * width, y = area.y, rows = min(area.rows, a.dst.height - y);
+    gf_wide_flow<S, G> flow;
+    flow.slots = shared + GF_WIDE_NOTES + GF_WIDE_WEIGHT_BYTES(G, S::BYTES);
     flow.wild = reinterpret_cast<int *>(shared);
-    flow.fold = reinterpret_cast<int *>(flow.slots + GF_WIDE_SLOTS * flow.SLOT);
+    flow.fold = reinterpret_cast<int *>(flow.slots + SLOTS * flow.SLOT);
     flow.tame = tame;
-    flow.x = x - a.lead, flow.y = y - a.ay;
-    flow.steps = (rows + GF_WIDE_STEP - 1) / GF_WIDE_STEP + N - 1;
-    flow.columns = (min(width, a.dst.width - x) + 15) / 16 * 16 + 16 * (N - 1);
+    flow.x = x - a.lead, flow.y = y - a.ay + 8 * (G - 1) - GF_WIDE_STEP * AHEAD;
+    flow.steps = (rows + GF_WIDE_STEP - 1) / GF_WIDE_STEP + AHEAD;
+    flow.columns = (min(width, a.dst.width - x) + 15) / 16 * 16 + 8 * (G - 1);
     gf_wide_begin(a, flow);
-#pragma unroll 1
-    for (int step = 0; step < GF_WIDE_SLOTS - 1; step++)
-        gf_wide_ask(a, flow, step, flow.slots + step * flow.SLOT);
+    unsigned char *slot = flow.slots, *next = slot + flow.SLOT, *ahead = next + flow.SLOT;
+    unsigned char *before = slot + (SLOTS - 1) * flow.SLOT; /* with three slots that is `ahead` */
+    gf_wide_ask(a, flow, 0, slot);
+    gf_wide_load<S, G>(a.weights, reinterpret_cast<uint4 *>(shared + GF_WIDE_NOTES));
     if (threadIdx.x == 0) *flow.wild = 0;
-    gf_wide_taps<N, S::BYTES> taps;
-    gf_wide_load(a.weights, reinterpret_cast<uint4 *>(shared + GF_WIDE_NOTES), taps);
+    __syncthreads(); /* before `wild` is used */
+    gf_wide_await(flow, 0, slot);
     __syncthreads();
-    typename S::kept ring[N] = {};
+    gf_wide_ask(a, flow, 1, next);
+    gf_wide_mend(a, flow, 0, slot);
+    gf_wide_ring<S, G> ring = {};
     gf_wide_place place = gf_wide_place_of(a, x + 16 * warp, y);
+    const uint4 *const along = reinterpret_cast<const uint4 *>(shared + GF_WIDE_NOTES) + lane;
+    const uint4 *const down = along + GF_WIDE_ALONG_BYTES(G, S::BYTES) / 16;
     const int from =
         (lane / 16 * 8 + lane % 8) * flow.PITCH + lane / 8 % 2 * 16 + 16 * flow.BYTES * warp;
+    const int own =
+        (a.lead + 16 * warp + lane / 4 * 2) * flow.BYTES; /* the first result's column */
     const bool idle = x + 16 * warp >= a.dst.width;
-    unsigned char *slot = flow.slots, *free_slot = slot + (GF_WIDE_SLOTS - 1) * flow.SLOT;
     float none = 0.0f; /* or NaN */
-    int oldest = 0;    /* in the ring; each place has code of its own, as registers have no index */
-    for (int step = 0; step <= flow.steps; step++) { /* after the last one there are results only */
-        gf_wide_await(flow, step, slot);
+    for (int step = 0; step < flow.steps; step++) {
+        gf_wide_await(flow, step + 1, next);
         __syncthreads();
-        if (flow.aligned && !flow.inside) {
-            if (step < flow.steps) gf_wide_mend(a, flow, step, slot);
+        bool wild = false;
+        if (S::BYTES == 4 && tame) {
+            wild = *flow.wild > step - AHEAD;
             __syncthreads();
         }
-        gf_wide_ask(a, flow, step + GF_WIDE_SLOTS - 1, free_slot);
+        gf_wide_ask(a, flow, step + 2, ahead);
+        gf_wide_mend(a, flow, step + 1, next);
         if (!idle) {
-            float result[2][4];
 #pragma unroll
-            for (int u = 0; u < N; u++)
-                if (u == oldest) gf_wide_step<S, N>(taps, slot + from, u, ring, result);
-            if (step >= N) {
-                if (S::BYTES == 4) none = gf_wide_look(result, none);
-                gf_wide_put(a, place, S::BYTES == 4 && tame && *flow.wild > step - N, result);
+            for (int i = 0; i < ring.OLD; i++) ring.at[i] = ring.at[i + GF_WIDE_TILES];
+            gf_wide_along<S, G>(along, slot + from, ring);
+            if (step >= AHEAD) {
+                gf_wide_sums low = {}, sum = {}, other = {};
+                S::template down<G>(down, ring.at, low, sum, other);
+                if (S::BYTES == 4 && G >= GF_WIDE_MANY) gf_wide_add(low, other);
+                gf_wide_add(sum, low);
+                if (S::BYTES == 4) none = gf_wide_look(sum, none);
+                const gf_wide_seen seen = { slot + own, before + own,
+                                            a.ay - 8 * (G - 1) + lane % 4 * 2 };
+                gf_wide_put<S, G>(a, place, seen, wild, sum);
                 place.y += GF_WIDE_STEP;
-                place.to += GF_WIDE_STEP * a.dst.pitch;
             }
         }
-        oldest = oldest + 1 < N ? oldest + 1 : 0;
-        free_slot = slot;
-        slot = slot + flow.SLOT < flow.slots + GF_WIDE_SLOTS * flow.SLOT ? slot + flow.SLOT
-                                                                         : flow.slots;
+        unsigned char *const done = SLOTS > 3 ? before : slot;
+        before = slot, slot = next, next = ahead, ahead = done;
     }
     return none != 0.0f;
 }
 
-template <class S, int N> GF_DEVICE void gf_wide_block(const gf_wide_args &a, unsigned char *shared)
+template <class S, int G> GF_DEVICE void gf_wide_block(const gf_wide_args &a, unsigned char *shared)
 {
     for (int turn = 0; turn < 2; turn++) {
-        const bool wild = gf_wide_strip<S, N>(a, shared, turn > 0);
+        const bool wild = gf_wide_strip<S, G>(a, shared, turn > 0);
         if (S::BYTES == 2 || !gf_sync_or(wild)) return; /* the same for the whole block */
     }
 }
 
-#define GF_WIDE_BODY(S, N)                                                                         \
+#define GF_WIDE_BODY(S, G)                                                                         \
     GF_SHARED(unsigned char, shared);                                                              \
-    gf_wide_block<S, N>(a, shared);
+    gf_wide_block<S, G>(a, shared);
 
 #else /* older chips have no such instructions; they are not given these kernels */
-#define GF_WIDE_BODY(S, N)
+#define GF_WIDE_BODY(S, G)
 #endif
 
-#define GF_WIDE_F32(N)                                                                             \
-    GF_KERNEL_BOUNDS(GF_WIDE_THREADS(N, 4), GF_WIDE_BLOCKS(N, 4), gf_wide_f32_##N, gf_wide_args,   \
-                     a)                                                                            \
+#define GF_WIDE_F32(G)                                                                             \
+    GF_KERNEL_BOUNDS(GF_WIDE_THREADS(G), GF_WIDE_BLOCKS(G, 4), gf_wide_f32_##G, gf_wide_args, a)   \
     {                                                                                              \
-        GF_WIDE_BODY(gf_wide_f32, N)                                                               \
+        GF_WIDE_BODY(gf_wide_f32, G)                                                               \
     }
-#define GF_WIDE_U16(N)                                                                             \
-    GF_KERNEL_BOUNDS(GF_WIDE_THREADS(N, 2), GF_WIDE_BLOCKS(N, 2), gf_wide_u16_##N, gf_wide_args,   \
-                     a)                                                                            \
+#define GF_WIDE_U16(G)                                                                             \
+    GF_KERNEL_BOUNDS(GF_WIDE_THREADS(G), GF_WIDE_BLOCKS(G, 2), gf_wide_u16_##G, gf_wide_args, a)   \
     {                                                                                              \
-        GF_WIDE_BODY(gf_wide_u16, N)                                                               \
+        GF_WIDE_BODY(gf_wide_u16, G)                                                               \
     }
-GF_WIDE_VARIANTS(GF_WIDE_F32)
-GF_WIDE_VARIANTS(GF_WIDE_U16)
+GF_WIDE_VARIANTS_F32(GF_WIDE_F32)
+GF_WIDE_VARIANTS_U16(GF_WIDE_U16)

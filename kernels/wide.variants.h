@@ -2,40 +2,51 @@
 #ifndef GF_WIDE_VARIANTS_H
 #define GF_WIDE_VARIANTS_H
 
-/* gf_wide_PIXEL_N serves windows that reach 16 * (N - 1) pixels past a group of sixteen results, to
- * either axis. */
-#define GF_WIDE_VARIANTS(X) X(2) X(3) X(4) X(5) X(6) X(7) X(8)
-enum { GF_WIDE_LEAST = 2, GF_WIDE_MOST = 8 };
+/* gf_wide_PIXEL_G serves windows of up to 8 * G - 7 taps to either axis: eight results of a row or
+ * a column see G groups of eight pixels. A product of binary16 takes two groups, so that of u16
+ * pixels an odd G is as fast as the even one before it. */
+#define GF_WIDE_VARIANTS_F32(X) X(3) X(4) X(5) X(6) X(7) X(9) X(11) X(13) X(15) X(17)
+#define GF_WIDE_VARIANTS_U16(X) X(3) X(5) X(7) X(9) X(11) X(13) X(15) X(17)
+enum { GF_WIDE_MOST = 17 };
 
-/* A block has a warp for every sixteen columns of its strip; a multiprocessor is to hold two blocks
- * or one large one. Pixels are of `bytes` bytes. */
-#define GF_WIDE_WARPS(N, bytes) ((N) < ((bytes) == 4 ? 3 : 5) ? 8 : 12)
-#define GF_WIDE_BLOCKS(N, bytes) (GF_WIDE_WARPS(N, bytes) == 8 ? 2 : 1)
-#define GF_WIDE_THREADS(N, bytes) (32 * GF_WIDE_WARPS(N, bytes))
-#define GF_WIDE_WIDTH(N, bytes) (16 * GF_WIDE_WARPS(N, bytes))
+/* A block has a warp for every sixteen columns of its strip, as many for each quarter of a
+ * multiprocessor; so many blocks are to be on a multiprocessor, that registers do not spill. */
+#define GF_WIDE_WARPS(G) ((G) > 4 && (G) <= 13 ? 4 : 8)
+#define GF_WIDE_BLOCKS(G, bytes) ((G) > 13 ? 1 : (G) < 5 || ((G) > 7 && (bytes) == 4) ? 2 : 3)
+#define GF_WIDE_THREADS(G) (32 * GF_WIDE_WARPS(G))
+#define GF_WIDE_WIDTH(G) (16 * GF_WIDE_WARPS(G))
 
-/* It goes down its strip GF_WIDE_STEP rows at a time; pixels of the next steps are on their way to the
- * other slots. */
-enum { GF_WIDE_STEP = 16, GF_WIDE_SLOTS = 4 };
+/* It goes down its strip GF_WIDE_STEP rows at a time. One slot holds the step's pixels, the next
+ * one those of the step after it, which are being completed, and those of a third are on their way;
+ * where shared memory is plenty a fourth still has the step before it. */
+enum { GF_WIDE_STEP = 32, GF_WIDE_TILES = 4 };
+#define GF_WIDE_SLOTS(G) ((G) > 4 ? 3 : 4)
+/* Steps before the first results. */
+#define GF_WIDE_AHEAD(G) (((G) + 2) / GF_WIDE_TILES)
 
-/* Groups of four pixels in a row of a slot, margin included; bytes from row to row, an odd number of
- * 16-byte groups, so that eight rows lie in different banks. */
-#define GF_WIDE_ROW_GROUPS(N, bytes) (4 * (GF_WIDE_WARPS(N, bytes) + (N) - 1))
-#define GF_WIDE_PITCH(N, bytes) (4 * (bytes) * GF_WIDE_ROW_GROUPS(N, bytes) + 16)
+/* Groups of four pixels in a row of a slot, margin included; bytes from row to row, an odd number
+ * of 16-byte groups, so that eight rows lie in different banks. */
+#define GF_WIDE_ROW_GROUPS(G) (GF_WIDE_WIDTH(G) / 4 + 2 * (G)-2)
+#define GF_WIDE_PITCH(G, bytes) (16 * (GF_WIDE_ROW_GROUPS(G) * (bytes) / 4 | 1))
 
-/* The weights are words for each lane 4g+t, four at a time. Words hold a tap of an f32 window, two
- * neighbouring ones of a u16 window. The tap of a row n and a column k of a band is tap k - n, less
- * what the window is shifted by. Along rows, of each product, the first operand of the instruction,
- * a row a result; high parts, then low parts. Down columns groups i of taps 8 * i - 8 + 2t - g and
- * the next one, or pairs 16 * i - 16 + 2t - g and eight on; two high parts, then two low parts. */
-#define GF_WIDE_PRODUCTS(N, bytes) ((bytes) == 4 ? 2 * (N) : (N))
-#define GF_WIDE_ALONG_BYTES(N, bytes) (GF_WIDE_PRODUCTS(N, bytes) * 2 * 32 * 16)
-#define GF_WIDE_DOWN_BYTES(N, bytes) ((GF_WIDE_PRODUCTS(N, bytes) + 1) * 32 * 16)
+/* The weights are words for each lane 4g+t, four at a time: high parts of f32 windows are single
+ * taps in tf32, all other words two taps. The tap of a result n and a pixel k of a band is tap k -
+ * n, less what the window is shifted by. Along rows, of each product, the first operand of the
+ * instruction, whose rows are results in the order 0, 2, 4 … 14, 1, 3 … 15; all high parts, then
+ * all low ones. Down columns, of each two groups i - 1 and i, high parts and low ones: pairs 8 * i
+ * - 8 + 2t - g and eight on, but the high parts of an f32 window are those of group i - 1 alone. */
+#define GF_WIDE_PRODUCTS(G, bytes) ((bytes) == 4 ? (G) + 1 : ((G) + 1) / 2)
+#define GF_WIDE_LOW_PRODUCTS(G, bytes)                                                             \
+    ((bytes) == 4 ? (GF_WIDE_PRODUCTS(G, bytes) + 1) / 2 : GF_WIDE_PRODUCTS(G, bytes))
+#define GF_WIDE_ALONG_BYTES(G, bytes)                                                              \
+    ((GF_WIDE_PRODUCTS(G, bytes) + GF_WIDE_LOW_PRODUCTS(G, bytes)) * 32 * 16)
+#define GF_WIDE_DOWN_BYTES(G) (((G) + 1) * 32 * 16)
+#define GF_WIDE_WEIGHT_BYTES(G, bytes) (GF_WIDE_ALONG_BYTES(G, bytes) + GF_WIDE_DOWN_BYTES(G))
 
-/* Shared memory: notes, the taps along rows, slots, an int for each column. */
+/* Shared memory: notes, the weights, slots, an int for each column. */
 enum { GF_WIDE_NOTES = 16 };
-#define GF_WIDE_SHARED_BYTES(N, bytes)                                                             \
-    (GF_WIDE_NOTES + GF_WIDE_ALONG_BYTES(N, bytes) +                                               \
-     GF_WIDE_SLOTS * GF_WIDE_STEP * GF_WIDE_PITCH(N, bytes) + 16 * GF_WIDE_ROW_GROUPS(N, bytes))
+#define GF_WIDE_SHARED_BYTES(G, bytes)                                                             \
+    (GF_WIDE_NOTES + GF_WIDE_WEIGHT_BYTES(G, bytes) +                                              \
+     GF_WIDE_SLOTS(G) * GF_WIDE_STEP * GF_WIDE_PITCH(G, bytes) + 16 * GF_WIDE_ROW_GROUPS(G))
 
 #endif

@@ -10,18 +10,21 @@
 #include "filters/kimage.h"
 #include "kernels/wide.variants.h"
 
-enum { GROUP = 16, LEAD_STEP = 4, LANES = 32 };
+enum { GROUP = 8, LEAD_STEP = 4, LANES = 32 };
 
 /* How a window is laid over a strip. */
 typedef struct wide_shape {
-    int lead; /* columns from a tile's first one to the first result */
-    int n;    /* products of sixteen that a result needs */
+    int lead;   /* columns from a tile's first one to the first result */
+    int groups; /* of eight pixels that eight results see: the kernel's */
 } wide_shape;
 
-/* How an image is shared out: segments of strips. */
+/* How an image is shared out: segments of strips. The first and the last strip fold columns, which
+ * takes time, so that they have segments of half as many rows. */
 typedef struct wide_layout {
-    int strips, segments;
-    int rows;     /* of a segment */
+    int strips;
+    int rows; /* of a segment */
+    int edges, edge_rows;
+    int64_t blocks;
     double steps; /* one after the other on a multiprocessor */
 } wide_layout;
 
@@ -38,53 +41,76 @@ typedef struct wide_state {
 
 static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-static wide_shape shape_of(const gfi_window *w)
+/* The least G of the kernels for such pixels that is not below; 0 if there is none. */
+static int kernel_groups(gf_pixel pixel, int groups)
 {
+#define GROUPS_OF(G) (G),
+    static const int f32[] = { GF_WIDE_VARIANTS_F32(GROUPS_OF) 0 };
+    static const int u16[] = { GF_WIDE_VARIANTS_U16(GROUPS_OF) 0 };
+#undef GROUPS_OF
+    const int *have = pixel == GF_PIXEL_U16 ? u16 : f32;
+    while (*have && *have < groups) have++;
+    return *have;
+}
+
+static wide_shape shape_of(const gfi_request *request)
+{
+    const gfi_window *w = request->window;
     wide_shape shape = { .lead = gfi_round_up(w->ax, LEAD_STEP) };
-    const int across = GROUP + shape.lead - w->ax + w->kw - 1, down = GROUP + w->kh - 1;
-    shape.n = gfi_round_up(across > down ? across : down, GROUP) / GROUP;
-    if (shape.n < GF_WIDE_LEAST) shape.n = GF_WIDE_LEAST;
+    const int across = shape.lead - w->ax + w->kw;
+    const int64_t most = (across > w->kh ? across : w->kh) + (int64_t)GROUP - 1;
+    const int64_t groups = divide_up(most, GROUP);
+    shape.groups = groups > GF_WIDE_MOST ? 0 : kernel_groups(request->in.pixel, (int)groups);
     return shape;
 }
 
-static size_t shared_bytes(const gfi_request *request, int n)
+static size_t shared_bytes(const gfi_request *request, int groups)
 {
-    const size_t bytes = gf_pixel_bytes(request->in.pixel);
-    return GF_WIDE_SHARED_BYTES((size_t)n, bytes);
+    const size_t bytes = gf_pixel_bytes(request->in.pixel), g = (size_t)groups;
+    return GF_WIDE_SHARED_BYTES(g, bytes);
 }
 
 /* Blocks that a multiprocessor runs at a time. */
-static int resident(const gfi_request *request, int n)
+static int resident(const gfi_request *request, int groups)
 {
     enum { SYSTEM_BYTES = 1024 }; /* shared memory that each block takes for itself */
     const gfi_chip chip = gfi_window_chip(request);
-    const int blocks = GF_WIDE_BLOCKS(n, gf_pixel_bytes(request->in.pixel));
-    const size_t by_shared = chip.shared_bytes_sm / (shared_bytes(request, n) + SYSTEM_BYTES);
+    const size_t by_shared = chip.shared_bytes_sm / (shared_bytes(request, groups) + SYSTEM_BYTES);
+    const int blocks = GF_WIDE_BLOCKS(groups, gf_pixel_bytes(request->in.pixel));
     return by_shared < (size_t)blocks ? (by_shared > 1 ? (int)by_shared : 1) : blocks;
 }
 
-/* The number of segments whose waves of blocks take the fewest steps. A block goes through n more
- * steps than it has rows for, and waits for its first pixels. */
-static wide_layout layout_of(const gfi_request *request, int n)
+/* The layout with segments of so many steps, of `steps` in all. */
+static wide_layout layout_with(int64_t strips, int64_t steps, int64_t rows)
 {
-    enum { START = 3 };
-    const size_t bytes = gf_pixel_bytes(request->in.pixel);
-    const int64_t strips = divide_up(request->out.width, GF_WIDE_WIDTH(n, bytes));
+    enum { APART = 4 }; /* strips from which on the edges are worth it */
+    const int64_t segments = divide_up(steps, rows), edge_rows = divide_up(rows, 2);
+    const int64_t edges = strips < APART ? 0 : 2 * divide_up(steps, edge_rows);
+    return (wide_layout){ .strips = (int)strips,
+                          .rows = (int)rows * GF_WIDE_STEP,
+                          .edges = (int)edges,
+                          .edge_rows = (int)edge_rows * GF_WIDE_STEP,
+                          .blocks = edges + (edges ? strips - 2 : strips) * segments };
+}
+
+/* The number of segments whose waves of blocks take the fewest steps. A block goes through more
+ * steps than it has rows for, and waits for its first pixels. */
+static wide_layout layout_of(const gfi_request *request, int groups)
+{
+    enum { START = 1 };
+    const int64_t strips = divide_up(request->out.width, GF_WIDE_WIDTH(groups));
     const int64_t steps = divide_up(request->out.height, GF_WIDE_STEP);
-    const int64_t wave = (int64_t)gfi_window_chip(request).multiprocessors * resident(request, n);
+    const int64_t wave =
+        (int64_t)gfi_window_chip(request).multiprocessors * resident(request, groups);
     const int64_t most = steps < 2 * wave ? steps : 2 * wave;
-    int64_t best = INT64_MAX, best_rows = steps;
+    wide_layout best = { .steps = INFINITY };
     for (int64_t segments = 1; segments <= most; segments++) {
         const int64_t rows = divide_up(steps, segments);
-        const int64_t cost = divide_up(strips * divide_up(steps, rows), wave) * (rows + n + START);
-        if (cost >= best) continue;
-        best = cost;
-        best_rows = rows;
+        wide_layout one = layout_with(strips, steps, rows);
+        one.steps = (double)(divide_up(one.blocks, wave) * (rows + GF_WIDE_AHEAD(groups) + START));
+        if (one.steps < best.steps) best = one;
     }
-    return (wide_layout){ .strips = (int)strips,
-                          .segments = (int)divide_up(steps, best_rows),
-                          .rows = (int)best_rows * GF_WIDE_STEP,
-                          .steps = (double)best };
+    return best;
 }
 
 /* ---- weights ------------------------------------------------------------------------------- */
@@ -93,13 +119,13 @@ static wide_layout layout_of(const gfi_request *request, int n)
 typedef struct band {
     const double *taps;
     int n_taps, shift;
-    int exponent; /* taps are taken times two to this */
+    double scale;
 } band;
 
 static double band_entry(const band *b, int place)
 {
     const int i = place - b->shift;
-    return i >= 0 && i < b->n_taps ? ldexp(b->taps[i], b->exponent) : 0;
+    return i >= 0 && i < b->n_taps ? b->taps[i] * b->scale : 0;
 }
 
 enum { WORDS = 4 };
@@ -109,89 +135,143 @@ static void put_halves(const band *b, int place, uint32_t *high, uint32_t *low)
     gfi_halves_put(band_entry(b, place), band_entry(b, place + 1), high, low);
 }
 
-/* tf32, rounded half away from zero. */
-static uint32_t tf32_bits(double v, double *value)
+/* The upper bits of a float, rounded half away from zero: `lower` fewer of them. */
+static uint32_t short_float(double v, int lower, double *value)
 {
     const float f = (float)v;
     uint32_t bits;
     memcpy(&bits, &f, sizeof bits);
-    bits = (bits + 0x1000u) & 0xffffe000u;
+    bits = (bits + (UINT32_C(1) << (lower - 1))) & ~((UINT32_C(1) << lower) - 1);
     float rounded;
     memcpy(&rounded, &bits, sizeof rounded);
     *value = rounded;
     return bits;
 }
 
-static void put_tf32(const band *b, int place, uint32_t *high, uint32_t *low)
+/* tf32, and what that leaves of a tap. */
+static uint32_t tf32_high(double tap, double *rest)
 {
-    const double tap = band_entry(b, place);
-    double rounded, unused;
-    *high = tf32_bits(tap, &rounded);
-    *low = tf32_bits(tap - rounded, &unused);
+    enum { LOWER = 13 };
+    double rounded;
+    const uint32_t bits = short_float(tap, LOWER, &rounded);
+    *rest = tap - rounded;
+    return bits;
 }
+
+/* What tf32 leaves of two taps, in bfloat16. */
+static uint32_t bf16_rests(double first, double second)
+{
+    enum { LOWER = 16 };
+    double a, b, unused;
+    tf32_high(first, &a);
+    tf32_high(second, &b);
+    return short_float(a, LOWER, &unused) >> LOWER | short_float(b, LOWER, &unused);
+}
+
+typedef uint32_t words[LANES][WORDS];
 
 /* The weights as wide.variants.h has them: the first operands of an m16n8k16 or m16n8k8, whose
  * words 1 and 3 are eight rows down and 2 and 3 half the columns on; */
-static void fill_along(const band *b, int n, size_t bytes, uint32_t (*to)[LANES][WORDS])
+static void fill_along_u16(const band *b, int groups, words *to)
 {
-    for (int i = 0; i < GF_WIDE_PRODUCTS(n, bytes); i++)
+    const int products = GF_WIDE_PRODUCTS(groups, 2);
+    for (int i = 0; i < products; i++)
         for (int lane = 0; lane < LANES; lane++)
             for (int k = 0; k < WORDS; k++) {
-                const int t = lane % 4, row = lane / 4 + k % 2 * 8;
-                uint32_t *const high = &to[2 * i][lane][k], *const low = &to[2 * i + 1][lane][k];
-                if (bytes == 4)
-                    put_tf32(b, 8 * i + t + k / 2 * 4 - row, high, low);
-                else
-                    put_halves(b, 16 * i + 2 * t + k / 2 * 8 - row, high, low);
+                const int result = lane / 4 * 2 + k % 2;
+                put_halves(b, 16 * i + lane % 4 * 2 + k / 2 * 8 - result, &to[i][lane][k],
+                           &to[products + i][lane][k]);
             }
 }
 
-/* and groups of two words that second operands are made of. */
-static void fill_down(const band *b, int n, size_t bytes, uint32_t (*to)[LANES][WORDS])
+static void fill_along_f32(const band *b, int groups, words *to)
 {
-    for (int i = 0; i <= GF_WIDE_PRODUCTS(n, bytes); i++)
+    const int products = GF_WIDE_PRODUCTS(groups, 4);
+    double unused;
+    for (int i = 0; i < products; i++)
+        for (int lane = 0; lane < LANES; lane++)
+            for (int k = 0; k < WORDS; k++) {
+                const int place = GROUP * i + lane % 4 - (lane / 4 * 2 + k % 2);
+                to[i][lane][k] = tf32_high(band_entry(b, place + k / 2 * 4), &unused);
+            }
+    for (int i = 0; i < GF_WIDE_LOW_PRODUCTS(groups, 4); i++)
+        for (int lane = 0; lane < LANES; lane++)
+            for (int k = 0; k < WORDS; k++) {
+                const int place = GROUP * (2 * i + k / 2) + lane % 4 - (lane / 4 * 2 + k % 2);
+                to[products + i][lane][k] =
+                    bf16_rests(band_entry(b, place), band_entry(b, place + 4));
+            }
+}
+
+/* and the second operands. */
+static void fill_down_u16(const band *b, int groups, words *to)
+{
+    for (int i = 0; i <= groups; i++)
+        for (int lane = 0; lane < LANES; lane++)
+            for (int k = 0; k < 2; k++)
+                put_halves(b, GROUP * (i - 1 + k) + lane % 4 * 2 - lane / 4, &to[i][lane][k],
+                           &to[i][lane][2 + k]);
+}
+
+static void fill_down_f32(const band *b, int groups, words *to)
+{
+    double unused;
+    for (int i = 0; i <= groups; i++)
         for (int lane = 0; lane < LANES; lane++)
             for (int k = 0; k < 2; k++) {
-                const int first = lane % 4 * 2 - lane / 4;
-                uint32_t *const high = &to[i][lane][k], *const low = &to[i][lane][2 + k];
-                if (bytes == 4)
-                    put_tf32(b, 8 * (i - 1) + first + k, high, low);
-                else
-                    put_halves(b, 16 * (i - 1) + first + 8 * k, high, low);
+                const int first = GROUP * (i - 1) + lane % 4 * 2 - lane / 4;
+                const int two = first + GROUP * k;
+                to[i][lane][k] = tf32_high(band_entry(b, first + k), &unused);
+                to[i][lane][2 + k] = bf16_rests(band_entry(b, two), band_entry(b, two + 1));
             }
 }
 
-/* f32 pixels and taps are taken as they are. u16 pixels come times 2^-14, below 4; sums of them
- * times the taps must not reach binary16's largest, 65504. */
+/* u16 pixels come times 2^-24; taps are scaled so that binary16 holds them well. Those for f32
+ * pixels are scaled so that the largest is 1: equal ones then have no low parts. */
+static double scale_of(gf_pixel pixel, const double *taps, int n, int bits)
+{
+    double most = 0;
+    if (pixel == GF_PIXEL_U16) return ldexp(1, gfi_halves_exponent(taps, n, bits));
+    for (int i = 0; i < n; i++)
+        if (fabs(taps[i]) > most) most = fabs(taps[i]);
+    return most > 0 ? 1 / most : 1;
+}
+
 static void make_bands(const gfi_request *request, const wide_shape *shape, band *along, band *down)
 {
     const gfi_window *w = request->window;
     const gfi_term *term = &w->term[0];
-    const bool halves = request->in.pixel == GF_PIXEL_U16;
+    const gf_pixel pixel = request->in.pixel;
     *along = (band){ .taps = term->row,
                      .n_taps = w->kw,
                      .shift = shape->lead - w->ax,
-                     .exponent = halves ? gfi_halves_exponent(term->row, w->kw, 13) : 0 };
-    *down = (band){ .taps = term->col,
-                    .n_taps = w->kh,
-                    .exponent = halves ? gfi_halves_exponent(term->col, w->kh, 8) : 0 };
+                     .scale = scale_of(pixel, term->row, w->kw, 13) };
+    *down =
+        (band){ .taps = term->col, .n_taps = w->kh, .scale = scale_of(pixel, term->col, w->kh, 8) };
 }
 
-static size_t band_bytes(const gfi_request *request, int n)
+static size_t band_bytes(const gfi_request *request, int groups)
 {
-    const size_t bytes = gf_pixel_bytes(request->in.pixel), products = (size_t)n;
-    return GF_WIDE_ALONG_BYTES(products, bytes) + GF_WIDE_DOWN_BYTES(products, bytes);
+    const size_t bytes = gf_pixel_bytes(request->in.pixel), g = (size_t)groups;
+    return GF_WIDE_WEIGHT_BYTES(g, bytes);
 }
 
 static gf_status upload_weights(const gfi_request *request, const band *along, const band *down,
                                 wide_state *s)
 {
-    const int n = s->shape.n;
-    const size_t bytes = band_bytes(request, n), pixel_bytes = gf_pixel_bytes(request->in.pixel);
+    const int groups = s->shape.groups;
+    const size_t bytes = band_bytes(request, groups);
+    const size_t pixel_bytes = gf_pixel_bytes(request->in.pixel);
     unsigned char *host = gfi_alloc_zero(s->weight_bytes, 1, "weights");
     if (!host) return GF_ERROR_NO_MEMORY;
-    fill_along(along, n, pixel_bytes, (void *)host);
-    fill_down(down, n, pixel_bytes, (void *)(host + GF_WIDE_ALONG_BYTES((size_t)n, pixel_bytes)));
+    void *const second = host + GF_WIDE_ALONG_BYTES((size_t)groups, pixel_bytes);
+    if (request->in.pixel == GF_PIXEL_U16) {
+        fill_along_u16(along, groups, (void *)host);
+        fill_down_u16(down, groups, second);
+    } else {
+        fill_along_f32(along, groups, (void *)host);
+        fill_down_f32(down, groups, second);
+    }
     double *taps = (void *)(host + bytes);
     for (int i = 0; i < along->n_taps; i++) *taps++ = along->taps[i];
     for (int i = 0; i < down->n_taps; i++) *taps++ = down->taps[i];
@@ -212,14 +292,30 @@ static bool taps_in_range(const gfi_window *w)
            abs(gfi_halves_exponent(term->col, w->kh, 0)) <= MOST;
 }
 
+/* What tf32 leaves of the taps counts to eight bits only. A flat image shows it in full. */
+static bool rests_small(const double *taps, int n)
+{
+    const band b = { .taps = taps, .n_taps = n, .scale = scale_of(GF_PIXEL_F32, taps, n, 0) };
+    double sum = 0, size = 0, rest;
+    for (int i = 0; i < n; i++) {
+        tf32_high(band_entry(&b, i), &rest);
+        sum += rest;
+        size += fabs(band_entry(&b, i));
+    }
+    return fabs(sum) <= 0x1p-13 * size;
+}
+
 static bool window_fits(const gfi_request *request, char why[GFI_WHY_BYTES])
 {
     const gfi_window *w = request->window;
     if (!gfi_window_one_term(w, why)) return false;
-    const wide_shape shape = shape_of(w);
-    if (shape.n > GF_WIDE_MOST)
+    if (shape_of(request).groups == 0)
         return gfi_window_unusable(why, "a window of %dx%d is too long", w->kw, w->kh);
     if (!taps_in_range(w)) return gfi_window_unusable(why, "the taps are too large or too small");
+    const gfi_term *term = &w->term[0];
+    if (request->in.pixel == GF_PIXEL_F32 &&
+        !(rests_small(term->row, w->kw) && rests_small(term->col, w->kh)))
+        return gfi_window_unusable(why, "the taps are not exact enough in short floats");
     return true;
 }
 
@@ -231,34 +327,32 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
     if (!gfi_window_has_tensor(request, why) || !gfi_window_border_whole(request, why))
         return false;
     if (!window_fits(request, why) || !gfi_window_countable(request, why)) return false;
-    const int n = shape_of(request->window).n;
-    const wide_layout layout = layout_of(request, n);
-    if ((int64_t)layout.strips * layout.segments > INT32_MAX)
+    const int groups = shape_of(request).groups;
+    const wide_layout layout = layout_of(request, groups);
+    if (layout.blocks > INT32_MAX)
         return gfi_window_unusable(why, "the image is too large for one launch");
-    if (shared_bytes(request, n) > gfi_window_chip(request).shared_bytes_block)
+    if (shared_bytes(request, groups) > gfi_window_chip(request).shared_bytes_block)
         return gfi_window_unusable(why, "a block takes %zu bytes of shared memory",
-                                   shared_bytes(request, n));
+                                   shared_bytes(request, groups));
     return true;
 }
 
-/* A step, all of a multiprocessor's blocks together. 2026-11-30, H200, 8192^2: f32 9 and 17 taps
- * 0.231 ms, 41 0.437, 81 0.657, box 101 0.889; u16 0.190, 0.274, 0.388, 0.506; n = 5 and 7 are
- * between. Results one by one: f32 unsharp of 17 taps 0.678; u8 results predicted. */
-static double step_ns(const gfi_request *request, int n)
+/* A step, all of a multiprocessor's warps together. Predicted, from times before the first and the
+ * last strip had blocks of their own: 2026-11-30, H200, 8192^2, f32 17 taps 0.204 ms, 41 0.365, 65
+ * 0.432, 81 0.577, 129 0.736; u16 0.180, 33 0.220, 81 0.451, 129 0.601. A tenth less is expected.
+ */
+static double step_ns(const gfi_request *request, int groups)
 {
-    static const double f32[GF_WIDE_MOST + 1] = { 0, 0, 1700, 1780, 2430, 3000, 3620, 4200, 4860 };
-    static const double u16[GF_WIDE_MOST + 1] = { 0, 0, 1390, 1610, 1990, 1850, 2130, 2450, 2750 };
-    static const double ONE_BY_ONE = 3360;
-    const bool plain =
-        request->window->combine == GFI_COMBINE_SUM && request->out.pixel != GF_PIXEL_U8;
-    return (request->in.pixel == GF_PIXEL_U16 ? u16 : f32)[n] + (plain ? 0 : ONE_BY_ONE);
+    const double warps = (double)GF_WIDE_WARPS(groups) * resident(request, groups);
+    const bool halves = request->in.pixel == GF_PIXEL_U16;
+    return warps * (halves ? 110 + 24 * groups : 90 + 38 * groups);
 }
 
 static double cost_ns(const gfi_request *request)
 {
     const gfi_chip chip = gfi_window_chip(request);
-    const int n = shape_of(request->window).n;
-    const double work_ns = layout_of(request, n).steps * step_ns(request, n);
+    const int groups = shape_of(request).groups;
+    const double work_ns = layout_of(request, groups).steps * step_ns(request, groups);
     return gfi_launch_bound_ns(&chip, work_ns, gfi_window_bytes(request));
 }
 
@@ -267,23 +361,25 @@ static double cost_ns(const gfi_request *request)
 static void fill_args(const gfi_request *request, const wide_layout *layout, const band *along,
                       const band *down, wide_state *s)
 {
-    enum { U16_EXPONENT = 14 };
+    enum { U16_EXPONENT = 14 }; /* 24 less 10 between the passes */
     const gfi_window *w = request->window;
     const int up = request->in.pixel == GF_PIXEL_U16 ? U16_EXPONENT : 0;
     s->args =
         (gf_wide_args){ .combine = gfi_window_combine(request),
                         .weights = s->weights,
-                        .taps = (void *)((char *)s->weights + band_bytes(request, s->shape.n)),
+                        .taps = (void *)((char *)s->weights + band_bytes(request, s->shape.groups)),
                         .kw = w->kw,
                         .kh = w->kh,
                         .ax = w->ax,
                         .ay = w->ay,
                         .border = (int)w->border,
                         .border_value = (float)w->border_value,
-                        .factor = (float)ldexp(1, up - along->exponent - down->exponent),
+                        .factor = (float)(ldexp(1, up) / along->scale / down->scale),
                         .lead = s->shape.lead,
                         .strips = layout->strips,
-                        .rows = layout->rows };
+                        .rows = layout->rows,
+                        .edges = layout->edges,
+                        .edge_rows = layout->edge_rows };
 }
 
 static void destroy(const gfi_request *request, void *state)
@@ -297,16 +393,14 @@ static gf_status prepare(const gfi_request *request, void *state)
     wide_state *s = state;
     char name[32];
     band along, down;
-    s->shape = shape_of(request->window);
-    s->weight_bytes = band_bytes(request, s->shape.n) +
+    s->shape = shape_of(request);
+    s->weight_bytes = band_bytes(request, s->shape.groups) +
                       ((size_t)request->window->kw + (size_t)request->window->kh) * sizeof(double);
-    const wide_layout layout = layout_of(request, s->shape.n);
-    const size_t bytes = gf_pixel_bytes(request->in.pixel);
-    s->config =
-        (gfi_launch_config){ .grid = { (unsigned)layout.strips * (unsigned)layout.segments, 1, 1 },
-                             .block = { (unsigned)GF_WIDE_THREADS(s->shape.n, bytes), 1, 1 },
-                             .shared_bytes = shared_bytes(request, s->shape.n) };
-    snprintf(name, sizeof name, "gf_wide_%s_%d", gf_pixel_name(request->in.pixel), s->shape.n);
+    const wide_layout layout = layout_of(request, s->shape.groups);
+    s->config = (gfi_launch_config){ .grid = { (unsigned)layout.blocks, 1, 1 },
+                                     .block = { (unsigned)GF_WIDE_THREADS(s->shape.groups), 1, 1 },
+                                     .shared_bytes = shared_bytes(request, s->shape.groups) };
+    snprintf(name, sizeof name, "gf_wide_%s_%d", gf_pixel_name(request->in.pixel), s->shape.groups);
     GFI_TRY(gfi_kernel_find(gfi_queue_device(request->queue), name, &s->kernel));
     make_bands(request, &s->shape, &along, &down);
     GFI_TRY(upload_weights(request, &along, &down, s));
@@ -328,8 +422,8 @@ static size_t memory_bytes(const void *state) { return ((const wide_state *)stat
 static void describe(const void *state, char *out, size_t n_bytes)
 {
     const wide_state *s = state;
-    snprintf(out, n_bytes, "%d+%d products a result, strips of %d rows, %zu KB shared", s->shape.n,
-             s->shape.n, s->args.rows, (s->config.shared_bytes + 1023) / 1024);
+    snprintf(out, n_bytes, "%d groups of eight, strips of %d rows, %zu KB shared", s->shape.groups,
+             s->args.rows, (s->config.shared_bytes + 1023) / 1024);
 }
 
 const gf_impl gfi_window_cuda_wide = { .name = "cuda-wide",
