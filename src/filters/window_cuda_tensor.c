@@ -1,5 +1,5 @@
 /* Separable windows of u8 images on tensor cores: kernels/tensor.cu. */
-#include "filters/window_cuda.h"
+#include "filters/window_cuda_tensor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,18 +11,10 @@
 
 enum { GROUP = 16, HALF = 8, LEAD_STEP = 4 };
 
-/* How a window is laid over groups of results. */
-typedef struct tensor_shape {
-    int lead, rise; /* columns and rows from a tile's first pixel to the first result */
-    int s;          /* eights of columns that eight results need; at least 2 */
-    bool fast;      /* the u8 kernel */
-    bool symmetric; /* the columns' taps are the same upwards and downwards */
-} tensor_shape;
-
 typedef struct tensor_state {
     const gfi_kernel *kernel;
     gfi_launch_config config;
-    tensor_shape shape;
+    gfi_tensor_shape shape;
     void *weights;       /* device memory */
     gf_tensor_args args; /* complete but for the images */
 } tensor_state;
@@ -74,10 +66,10 @@ static int kernel_for(const gfi_window *w, int lead, bool symmetric)
     return symmetric && s <= GF_TENSOR_LEAST ? GF_TENSOR_LEAST : s | 1;
 }
 
-static tensor_shape shape_of(const gfi_request *request)
+gfi_tensor_shape gfi_tensor_shape_of(const gfi_request *request)
 {
     const gfi_window *w = request->window;
-    tensor_shape shape = { .lead = gfi_round_up(w->ax, HALF) };
+    gfi_tensor_shape shape = { .lead = gfi_round_up(w->ax, HALF) };
     const int near = gfi_round_up(w->ax, LEAD_STEP);
     shape.symmetric = symmetric(w->term[0].col, w->kh);
     shape.s = kernel_for(w, shape.lead, shape.symmetric);
@@ -174,7 +166,7 @@ static double scaling(const double *taps, int n, int bits)
 
 /* Sums of 255 times the taps must not reach binary16's largest, 65504. The u8 kernel takes pixels
  * times 2^-24, wants sums below 1/2 after the first pass, and has up to 2^-5 after the lift. */
-static void make_bands(const gfi_window *w, const tensor_shape *shape, band *down, band *along)
+static void make_bands(const gfi_window *w, const gfi_tensor_shape *shape, band *down, band *along)
 {
     static const double MOST_PARTS = 0x1p19 - 4;
     const gfi_term *term = &w->term[0];
@@ -195,7 +187,7 @@ static double lift_of(const gfi_window *w, const band *down)
 }
 
 static gf_status upload_weights(const gfi_request *request, const band *down, const band *along,
-                                const tensor_shape *shape, void **out)
+                                const gfi_tensor_shape *shape, void **out)
 {
     const int steps = GF_TENSOR_DOWN_STEPS(shape->s, shape->symmetric);
     const fragments f = { .n = GF_TENSOR_WORDS(shape->s, shape->symmetric),
@@ -222,7 +214,7 @@ static bool anchored_inside(const gfi_window *w)
 }
 
 /* Powers of two that floats hold with room to spare. */
-static bool taps_in_range(const gfi_window *w, const tensor_shape *shape)
+static bool taps_in_range(const gfi_window *w, const gfi_tensor_shape *shape)
 {
     static const double MOST = 0x1p60, LEAST = 0x1p-60;
     band down, along;
@@ -244,7 +236,7 @@ static bool window_fits(const gfi_request *request, char why[GFI_WHY_BYTES])
     if (!gfi_window_one_term(w, why)) return false;
     if (w->combine == GFI_COMBINE_UNSHARP && !anchored_inside(w))
         return gfi_window_unusable(why, "the anchor %d,%d is outside the window", w->ax, w->ay);
-    const tensor_shape shape = shape_of(request);
+    const gfi_tensor_shape shape = gfi_tensor_shape_of(request);
     if (shape.s > GF_TENSOR_MOST)
         return gfi_window_unusable(why, "a window of %dx%d is too long", w->kw, w->kh);
     if (!taps_in_range(w, &shape))
@@ -262,7 +254,7 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
     if (!window_fits(request, why) || !gfi_window_countable(request, why)) return false;
     if (n_blocks(request) > INT32_MAX)
         return gfi_window_unusable(why, "the image is too large for one launch");
-    const size_t shared = (size_t)GF_TENSOR_SHARED_BYTES(shape_of(request).s);
+    const size_t shared = (size_t)GF_TENSOR_SHARED_BYTES(gfi_tensor_shape_of(request).s);
     if (shared > gfi_window_chip(request).shared_bytes_block)
         return gfi_window_unusable(why, "a tile takes %zu bytes of shared memory", shared);
     return true;
@@ -270,7 +262,7 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
 
 /* Time of a block on a multiprocessor to itself. 2026-11-30, H200, 8192^2, u8 to u8, 9 17 31 49 65
  * 81 taps: 0.076 0.079 0.103 0.126 0.158 0.192 ms; 17 taps to f32: 0.115 ms; others predicted. */
-static double block_ns(const tensor_shape *shape)
+static double block_ns(const gfi_tensor_shape *shape)
 {
     static const double fast[] = { [2] = 2290, 2385, 0, 3160, 0, 3900, 0, 4930, 0, 6030 };
     static const double exact[] = { [2] = 3440, 3545, 0, 4400, 0, 5200, 0, 6300, 0, 7500 };
@@ -281,7 +273,7 @@ static double block_ns(const tensor_shape *shape)
 static double cost_ns(const gfi_request *request)
 {
     static const double LEAST_BLOCKS = 4;
-    const tensor_shape shape = shape_of(request);
+    const gfi_tensor_shape shape = gfi_tensor_shape_of(request);
     const gfi_chip chip = gfi_window_chip(request);
     const double blocks = (double)n_blocks(request) / chip.multiprocessors;
     const double work_ns = block_ns(&shape) * (blocks > LEAST_BLOCKS ? blocks : LEAST_BLOCKS);
@@ -319,7 +311,7 @@ static bool narrow(const gfi_window *w)
 }
 
 static void fill_args(const gfi_request *request, const band *down, const band *along,
-                      const tensor_shape *shape, gf_tensor_args *args)
+                      const gfi_tensor_shape *shape, gf_tensor_args *args)
 {
     static const double ROUNDS = 0x1.8p23; /* after it a float has no fraction */
     const gfi_window *w = request->window;
@@ -340,6 +332,29 @@ static void fill_args(const gfi_request *request, const band *down, const band *
     if (w->border == GF_BORDER_CONSTANT) args->border_byte = (int)w->border_value;
 }
 
+double gfi_tensor_factor(const gfi_request *request, const gfi_tensor_shape *shape)
+{
+    band down, along;
+    make_bands(request->window, shape, &down, &along);
+    return 1 / (down.factor * along.factor);
+}
+
+gf_status gfi_tensor_args(const gfi_request *request, const gfi_tensor_shape *shape,
+                          gf_tensor_args *args, void **weights)
+{
+    band down, along;
+    make_bands(request->window, shape, &down, &along);
+    fill_args(request, &down, &along, shape, args);
+    GFI_TRY(upload_weights(request, &down, &along, shape, weights));
+    args->weights = *weights;
+    return GF_OK;
+}
+
+size_t gfi_tensor_weights_bytes(const gfi_tensor_shape *shape)
+{
+    return sizeof(uint32_t) * LANES * (size_t)GF_TENSOR_WORDS(shape->s, shape->symmetric);
+}
+
 static void destroy(const gfi_request *request, void *state)
 {
     tensor_state *s = state;
@@ -350,17 +365,12 @@ static gf_status prepare(const gfi_request *request, void *state)
 {
     tensor_state *s = state;
     char name[32];
-    band down, along;
-    s->shape = shape_of(request);
+    s->shape = gfi_tensor_shape_of(request);
     s->config = configure(request, s->shape.s);
     snprintf(name, sizeof name, "gf_tensor_%s%d%s", s->shape.fast ? "u8_" : "", s->shape.s,
              s->shape.symmetric ? "_sym" : "");
     GFI_TRY(gfi_kernel_find(gfi_queue_device(request->queue), name, &s->kernel));
-    make_bands(request->window, &s->shape, &down, &along);
-    fill_args(request, &down, &along, &s->shape, &s->args);
-    GFI_TRY(upload_weights(request, &down, &along, &s->shape, &s->weights));
-    s->args.weights = s->weights;
-    return GF_OK;
+    return gfi_tensor_args(request, &s->shape, &s->args, &s->weights);
 }
 
 static gf_status run(const gfi_request *request, void *state, const gf_view *src,
@@ -374,8 +384,7 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
 
 static size_t memory_bytes(const void *state)
 {
-    const tensor_shape *shape = &((const tensor_state *)state)->shape;
-    return sizeof(uint32_t) * LANES * (size_t)GF_TENSOR_WORDS(shape->s, shape->symmetric);
+    return gfi_tensor_weights_bytes(&((const tensor_state *)state)->shape);
 }
 
 static void describe(const void *state, char *out, size_t n_bytes)
