@@ -11,7 +11,7 @@ bool gfi_plan_takes_batches(const gf_plan *plan)
 {
     if (plan->backend != GF_BACKEND_CUDA) return false;
     for (int i = 0; i < plan->n_stages; i = plan->stages[i].next)
-        if (!plan->stages[i].chosen->impl->batches) return false;
+        if (!plan->stages[i].maker->impl->batches) return false;
     return true;
 }
 

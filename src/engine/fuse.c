@@ -1,8 +1,25 @@
-/* Fusing: a CUDA kernel applies the point filters that follow its stage to its results, while they
- * are in registers. Values are the same as through memory, which holds floats between stages. */
+/* Fusing: a CUDA kernel makes what follows its stage from its results, while they are on the chip:
+ * a small window, point filters. Between stages there are floats, as in memory: point filters give
+ * the same values, the sums of windows may be added up in another order. A stage whose
+ * implementation was asked for is left alone. */
+#include "engine/context.h"
 #include "engine/plan.h"
 
-/* Gamma is a kernel of its own; a stage whose implementation was asked for is left alone. */
+/* Whether stage i makes the window of the next one too sooner than they would both apart. */
+static bool pays_as_pair(gf_plan *plan, int i)
+{
+    gfi_plan_stage *ps = &plan->stages[i];
+    const gfi_plan_stage *after = ps + 1;
+    if (!ps->chosen->impl->pair || i + 1 == plan->n_stages) return false;
+    if (!after->window || plan->graph->stages[i + 1].impl) return false;
+    gfi_request request = ps->request;
+    request.follower = after->window;
+    request.out = after->request.out;
+    gfi_judge_one(&request, gfi_context_tuning(plan->context), ps->chosen->impl->pair, &ps->pair);
+    return ps->pair.usable && ps->pair.cost_ns < ps->chosen->cost_ns + after->chosen->cost_ns;
+}
+
+/* Gamma is a kernel of its own. */
 static bool can_follow(const gf_plan *plan, int i, gfi_point *point)
 {
     const gfi_request *r = &plan->stages[i].request;
@@ -12,11 +29,11 @@ static bool can_follow(const gf_plan *plan, int i, gfi_point *point)
 }
 
 /* Let stage i make what stage next - 1 would. */
-static void set_next(gf_plan *plan, int i, int next)
+static void set_next(gf_plan *plan, int i, int next, int n_points)
 {
     gfi_plan_stage *ps = &plan->stages[i];
     ps->request.fused = ps->fused;
-    ps->request.n_fused = next - i - 1;
+    ps->request.n_fused = n_points;
     ps->request.out.pixel = next == plan->n_stages ? plan->out.pixel : GF_PIXEL_F32;
     ps->next = next;
 }
@@ -25,18 +42,21 @@ static void set_next(gf_plan *plan, int i, int next)
 static int fuse_at(gf_plan *plan, int i)
 {
     gfi_plan_stage *ps = &plan->stages[i];
-    const gf_impl *impl = ps->chosen->impl;
     char why[GFI_WHY_BYTES];
-    int next = i + 1;
-    while (impl->fuses && next < plan->n_stages && next - i - 1 < GFI_MOST_FUSED &&
-           can_follow(plan, next, &ps->fused[next - i - 1]))
-        next++;
-    set_next(plan, i, next);
+    int next = i + 1, n = 0;
+    if (pays_as_pair(plan, i)) {
+        ps->maker = &ps->pair;
+        ps->request.follower = plan->stages[next++].window;
+    }
+    const gf_impl *impl = ps->maker->impl;
+    while (impl->fuses && next + n < plan->n_stages && n < GFI_MOST_FUSED &&
+           can_follow(plan, next + n, &ps->fused[n]))
+        n++;
+    set_next(plan, i, next + n, n);
     /* it may not be able to make the last one's pixels */
-    if (next > i + 1 && impl->usable && !impl->usable(&ps->request, why))
-        set_next(plan, i, next = i + 1);
-    for (int k = i + 1; k < next; k++) plan->stages[k].next = 0;
-    return next;
+    if (n > 0 && impl->usable && !impl->usable(&ps->request, why)) set_next(plan, i, next, n = 0);
+    for (int k = i + 1; k < next + n; k++) plan->stages[k].next = 0;
+    return next + n;
 }
 
 void gfi_plan_fuse(gf_plan *plan)
@@ -46,5 +66,9 @@ void gfi_plan_fuse(gf_plan *plan)
 
 void gfi_plan_unfuse(gf_plan *plan)
 {
-    for (int i = 0; i < plan->n_stages; i++) set_next(plan, i, i + 1);
+    for (int i = 0; i < plan->n_stages; i++) {
+        plan->stages[i].maker = plan->stages[i].chosen;
+        plan->stages[i].request.follower = NULL;
+        set_next(plan, i, i + 1, 0);
+    }
 }

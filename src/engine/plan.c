@@ -104,6 +104,7 @@ static gf_status choose_stages(gf_plan *plan, gf_backend backend)
         gfi_plan_stage *ps = &plan->stages[i];
         ps->chosen = gfi_choose(ps->rivals, ps->n_rivals, backend, plan->graph->stages[i].impl);
         if (!ps->chosen) return gfi_stage_prepend(GF_ERROR_UNSUPPORTED, plan->graph, i);
+        ps->maker = ps->chosen;
     }
     return GF_OK;
 }
@@ -157,14 +158,14 @@ static gf_status prepare_stages(gf_plan *plan)
 {
     for (int i = 0; i < plan->n_stages; i++) {
         gfi_plan_stage *ps = &plan->stages[i];
-        const gf_impl *impl = ps->chosen->impl;
+        const gf_impl *impl = ps->maker->impl;
         if (!ps->next) {
             snprintf(ps->variant, sizeof ps->variant, "in the launch of the stage before");
             continue;
         }
         ps->request.queue = plan->queue;
         if (impl->backend == GF_BACKEND_CPU)
-            ps->request.threads = worth_threads(&ps->request, ps->chosen->cost_ns);
+            ps->request.threads = worth_threads(&ps->request, ps->maker->cost_ns);
         GFI_TRY(
             gfi_stage_prepend(gfi_impl_prepare(impl, &ps->request, &ps->state), plan->graph, i));
         if (impl->describe) impl->describe(ps->state, ps->variant, sizeof ps->variant);
@@ -176,7 +177,7 @@ static void unprepare(gf_plan *plan)
 {
     for (int i = 0; i < plan->n_stages; i++) {
         gfi_plan_stage *ps = &plan->stages[i];
-        if (ps->state) gfi_impl_destroy(ps->chosen->impl, &ps->request, &ps->state);
+        if (ps->state) gfi_impl_destroy(ps->maker->impl, &ps->request, &ps->state);
     }
     gfi_plan_free_scratch(plan);
     gfi_plan_unfuse(plan);
@@ -315,12 +316,12 @@ int gf_plan_stage_get(const gf_plan *plan, int stage, gf_stage_info *out)
 {
     if (!plan || !out || stage < 0 || stage >= plan->n_stages) return 0;
     const gfi_plan_stage *ps = &plan->stages[stage];
-    const gf_impl *impl = ps->chosen->impl;
+    const gf_impl *impl = ps->maker->impl;
     *out = (gf_stage_info){ .filter = ps->request.def->info.name,
                             .impl = impl->name,
                             .backend = impl->backend,
                             .variant = ps->variant,
-                            .cost_ns = ps->chosen->cost_ns };
+                            .cost_ns = ps->maker->cost_ns };
     out->memory_bytes = impl->memory_bytes ? impl->memory_bytes(ps->state) : 0;
     if (ps->result.data)
         out->memory_bytes +=

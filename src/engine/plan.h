@@ -16,6 +16,8 @@ typedef struct gfi_plan_stage {
     gfi_rival rivals[GFI_MAX_RIVALS];
     int n_rivals;
     const gfi_rival *chosen;
+    const gfi_rival *maker; /* what runs: chosen, or `pair` */
+    gfi_rival pair;         /* chosen's pair, when it makes the next stage too */
     void *state;
     int next; /* the stage that takes its result; 0: it is fused to one before */
     gfi_point fused[GFI_MOST_FUSED]; /* of the stages between this one and that one */
@@ -42,8 +44,8 @@ struct gf_plan {
     bool marks_set; /* CUDA: times of the last run are still in the queue's marks */
 };
 
-/* Let stages take along the point filters that follow them, as their implementations allow; or undo
- * that. Stages are chosen. */
+/* Let stages take along what follows them, as their implementations allow: a small window where that
+ * is faster, and point filters; or undo that. Stages are chosen. */
 void gfi_plan_fuse(gf_plan *plan);
 void gfi_plan_unfuse(gf_plan *plan);
 

@@ -32,7 +32,7 @@ static gf_status run_stages(gf_plan *plan, const gf_view *src, const gf_view *ds
         const gf_view *to = last ? dst : &ps->result;
         ps->request.batch = (gfi_batch){ batch->n, next, last ? batch->dst_next : ps->result_next };
         next = ps->request.batch.dst_next;
-        GFI_TRY(gfi_stage_prepend(ps->chosen->impl->run(&ps->request, ps->state, src, to),
+        GFI_TRY(gfi_stage_prepend(ps->maker->impl->run(&ps->request, ps->state, src, to),
                                   plan->graph, i));
         src = to;
     }

@@ -25,6 +25,14 @@ static double cost_ns(const gfi_request *request, const gfi_tuning *tuning, cons
     return gfi_tuning_correct(tuning, impl->name, request->in.pixel, ns);
 }
 
+void gfi_judge_one(const gfi_request *request, const gfi_tuning *tuning, const gf_impl *impl,
+                   gfi_rival *rival)
+{
+    *rival = (gfi_rival){ .impl = impl, .cost_ns = NAN };
+    rival->usable = !impl->usable || impl->usable(request, rival->why);
+    if (rival->usable) rival->cost_ns = cost_ns(request, tuning, impl);
+}
+
 int gfi_judge(const gfi_request *request, const gfi_tuning *tuning, const char *no_cuda,
               gfi_rival rivals[GFI_MAX_RIVALS])
 {
@@ -32,13 +40,12 @@ int gfi_judge(const gfi_request *request, const gfi_tuning *tuning, const char *
     for (const gf_impl *const *p = request->def->impls; *p && n < GFI_MAX_RIVALS; p++) {
         const gf_impl *impl = *p;
         gfi_rival *rival = &rivals[n++];
-        *rival = (gfi_rival){ .impl = impl, .cost_ns = NAN };
         if (no_cuda && impl->backend == GF_BACKEND_CUDA) {
+            *rival = (gfi_rival){ .impl = impl, .cost_ns = NAN };
             snprintf(rival->why, sizeof rival->why, "%s", no_cuda);
-            continue;
+        } else {
+            gfi_judge_one(request, tuning, impl, rival);
         }
-        rival->usable = !impl->usable || impl->usable(request, rival->why);
-        if (rival->usable) rival->cost_ns = cost_ns(request, tuning, impl);
     }
     return n;
 }

@@ -21,6 +21,10 @@ typedef struct gfi_rival {
 int gfi_judge(const gfi_request *request, const gfi_tuning *tuning, const char *no_cuda,
               gfi_rival rivals[GFI_MAX_RIVALS]);
 
+/* Judge one of them. */
+void gfi_judge_one(const gfi_request *request, const gfi_tuning *tuning, const gf_impl *impl,
+                   gfi_rival *rival);
+
 /* The cheapest usable rival, the first on a tie; the reference is taken only when forced, by name.
  * forced NULL: free choice. NULL with the error recorded when there is none. */
 const gfi_rival *gfi_choose(const gfi_rival *rivals, int n, gf_backend backend, const char *forced);

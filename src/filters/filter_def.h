@@ -75,6 +75,8 @@ typedef struct gfi_request {
     gfi_batch batch;                 /* the images of this run; for implementations with `batches` */
     const struct gfi_point *fused;   /* point filters to apply to the result, in float; for those */
     int n_fused;                     /* with `fuses` */
+    const struct gfi_window *follower; /* before them, the window of the stage after this one; for a
+                                          `pair` only, else NULL */
 } gfi_request;
 
 /* ---- implementations ---------------------------------------------------------------------- */
@@ -90,6 +92,7 @@ typedef struct gf_impl {
     gf_backend backend;
     bool batches;      /* CUDA: run serves request->batch; needs no memory but the images */
     bool fuses;        /* CUDA: run applies request->fused */
+    const struct gf_impl *pair; /* CUDA: makes this stage and its request's follower; NULL: none */
     double tol_factor; /* times the filter's tolerance; 0 means 1 (an FFT states its own) */
     /* NULL: always. False with a reason when this request cannot be served. */
     bool (*usable)(const gfi_request *request, char why[GFI_WHY_BYTES]);
