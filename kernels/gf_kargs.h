@@ -322,4 +322,16 @@ typedef struct gf_box_args {
 } gf_box_args;
 GF_SAME_SIZE(gf_box_args, 224);
 
+/* ---- two windows in one launch: kernels/pair.cu --------------------------------------------- */
+
+typedef struct gf_pair_args {
+    gf_tensor_args first;    /* the first window; but combine is the second one's, dst its result */
+    int border;              /* of the second window */
+    float border_value;      /* as a sum of the first one's kernel, which is what the second one sees */
+    float row[2][4], col[2][4]; /* taps of its terms, three and a 0 */
+    int kind;                   /* see pair.variants.h; EDGES: only m counts of the taps */
+    float gate, above, below;   /* GATED: of squares above the gate, and of others, come these */
+} gf_pair_args;
+GF_SAME_SIZE(gf_pair_args, 216 + 8 + 64 + 16);
+
 #endif

@@ -61,4 +61,7 @@ extern const gf_impl gfi_window_cuda_stream, gfi_window_cuda_box, gfi_window_cud
 extern const gf_impl gfi_window_cuda_wide, gfi_window_cuda_coarse, gfi_window_cuda_tilefft, gfi_window_cuda_direct;
 extern const gf_impl gfi_window_cuda_sep, gfi_window_cuda_fft, gfi_window_cuda_any;
 
+/* Not in the table: makes a stage of cuda-tensor and a small window after it. */
+extern const gf_impl gfi_window_cuda_pair;
+
 #endif
