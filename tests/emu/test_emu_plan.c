@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 71, HEIGHT = 43, PIXELS = WIDTH * HEIGHT };
+enum { WIDTH = 71, HEIGHT = 43, PIXELS = WIDTH * HEIGHT, MOST_PIXELS = 300 * 60 };
 
 static int passed, failed;
 
@@ -38,10 +38,13 @@ static gf_view view_of(void *data, int width, int height, gf_pixel pixel)
                       .pixel = pixel };
 }
 
-static void fill(uint8_t *pixels)
+static void fill_n(uint8_t *pixels, int width, int height)
 {
-    for (int i = 0; i < PIXELS; i++) pixels[i] = (uint8_t)(i * 7919 % 251 / (1 + i / WIDTH % 3));
+    for (int i = 0; i < width * height; i++)
+        pixels[i] = (uint8_t)(i * 7919 % 251 / (1 + i / width % 3));
 }
+
+static void fill(uint8_t *pixels) { fill_n(pixels, WIDTH, HEIGHT); }
 
 /* Largest difference of two host images; -1 when their sizes differ. */
 static int difference(const gf_image *a, const gf_image *b)
@@ -100,8 +103,16 @@ static size_t used_bytes(gf_context *context)
     return used;
 }
 
+static gf_view region_of(const gf_view *u8, int left, int top, int width, int height)
+{
+    gf_view view = *u8;
+    view.width = width, view.height = height;
+    view.data = (uint8_t *)u8->data + (size_t)top * u8->pitch_bytes + left;
+    return view;
+}
+
 /* A region inside a device image, at an odd place, equals the same pixels in host memory. */
-static void check_device_views(void)
+static void check_device_views(const char *chain)
 {
     enum { LEFT = 3, TOP = 2, W = 37, H = 29 };
     gf_context *context = context_on(GF_BACKEND_CUDA);
@@ -113,25 +124,23 @@ static void check_device_views(void)
     gf_graph *graph = NULL;
     gf_plan *plan = NULL;
     check(gf_image_create(context, &desc, GF_MEMORY_CUDA, &image) == GF_OK &&
-              gf_image_create(context, &region, GF_MEMORY_CUDA, &result) == GF_OK &&
-              gf_graph_parse("gaussian=1,normalize=1:99", &graph) == GF_OK &&
+              gf_image_create(context, &desc, GF_MEMORY_CUDA, &result) == GF_OK &&
+              gf_graph_parse(chain, &graph) == GF_OK &&
               gf_plan_create(context, graph, &region, NULL, &plan) == GF_OK,
           "set up", "device views");
     gf_view device = gf_image_view(image), out = gf_image_view(result);
     gf_view src = host, dst = view_of(whole, W, H, GF_PIXEL_U8);
-    src.width = W, src.height = H;
-    src.data = pixels + TOP * WIDTH + LEFT;
+    src = region_of(&host, LEFT, TOP, W, H);
     check(gf_plan_run(plan, &src, &dst) == GF_OK, "runs", "from host to host");
 
     check(gf_view_copy(context, &host, &device) == GF_OK, "copies", "to the device");
-    gf_view inside = device;
-    inside.width = W, inside.height = H;
-    inside.data = (uint8_t *)device.data + TOP * device.pitch_bytes + LEFT;
+    const gf_view inside = region_of(&device, LEFT, TOP, W, H);
+    out = region_of(&out, TOP, LEFT, W, H);
     dst.data = part;
     check(gf_plan_run(plan, &inside, &out) == GF_OK && gf_plan_wait(plan) == GF_OK &&
               gf_view_copy(context, &out, &dst) == GF_OK,
           "runs", "from device to device");
-    check(memcmp(whole, part, sizeof whole) == 0, "the same pixels", "host and device region");
+    check(memcmp(whole, part, sizeof whole) == 0, "the same pixels on host and device", chain);
 
     gf_timings t;
     check(gf_plan_timings(plan, &t) == GF_OK && t.kernels_ns > 0, "timings", "kernels");
@@ -236,6 +245,7 @@ static void check_batches(void)
                                           "correlate='1 2 3;4 5 6;7 8 10':impl=cuda-any",
                                           "sobel",
                                           "gaussian=1,sobel,abs",
+                                          "gaussian=1:impl=cuda-tensor,sobel,threshold=9",
                                           "gaussian=1,normalize" };
     gf_context *context = context_on(GF_BACKEND_CUDA);
     const gf_image_desc desc = { WIDTH, HEIGHT, GF_PIXEL_U8 };
@@ -267,7 +277,7 @@ static void check_one_launch(void)
     gf_graph *graph = NULL;
     gf_plan *plan = NULL;
     gf_view from[BATCH], to[BATCH];
-    check(gf_graph_parse("gaussian=1,sobel", &graph) == GF_OK &&
+    check(gf_graph_parse("gaussian=1,sobel:impl=cuda-stream", &graph) == GF_OK &&
               gf_plan_create(context, graph, &desc, &params, &plan) == GF_OK,
           "set up", "one launch");
     upload_stack(context, src);
@@ -285,18 +295,18 @@ static void check_one_launch(void)
     gf_context_destroy(&context);
 }
 
-/* Run a chain on u8 noise; the result as `pixel`, and the launches it took. */
-static gf_image *run_chain(gf_context *context, const char *chain, gf_pixel pixel,
-                           unsigned long *launches)
+/* Run a chain on u8 noise of a size; the result as `pixel`, and the launches it took. */
+static gf_image *run_sized(gf_context *context, const char *chain, int width, int height,
+                           gf_pixel pixel, unsigned long *launches)
 {
-    uint8_t pixels[PIXELS];
-    const gf_image_desc in = { WIDTH, HEIGHT, GF_PIXEL_U8 }, out = { WIDTH, HEIGHT, pixel };
+    static uint8_t pixels[MOST_PIXELS];
+    const gf_image_desc in = { width, height, GF_PIXEL_U8 }, out = { width, height, pixel };
     const gf_plan_params params = { .struct_size = sizeof params, .out_pixel = pixel };
     gf_graph *graph = NULL;
     gf_plan *plan = NULL, *clone = NULL;
     gf_image *result = NULL;
-    fill(pixels);
-    const gf_view src = view_of(pixels, WIDTH, HEIGHT, GF_PIXEL_U8);
+    fill_n(pixels, width, height);
+    const gf_view src = view_of(pixels, width, height, GF_PIXEL_U8);
     const int made = gf_graph_parse(chain, &graph) == GF_OK &&
                      gf_plan_create(context, graph, &in, &params, &plan) == GF_OK &&
                      gf_plan_clone(plan, &clone) == GF_OK &&
@@ -312,6 +322,23 @@ static gf_image *run_chain(gf_context *context, const char *chain, gf_pixel pixe
     gf_plan_destroy(&plan);
     gf_graph_destroy(&graph);
     return result;
+}
+
+static gf_image *run_chain(gf_context *context, const char *chain, gf_pixel pixel,
+                           unsigned long *launches)
+{
+    return run_sized(context, chain, WIDTH, HEIGHT, pixel, launches);
+}
+
+static int same_images(const gf_image *a, const gf_image *b)
+{
+    const gf_view u = gf_image_view(a), v = gf_image_view(b);
+    const size_t row = (size_t)u.width * gf_pixel_bytes(u.pixel);
+    int same = u.width == v.width && u.height == v.height;
+    for (int y = 0; same && y < u.height; y++)
+        same = !memcmp((char *)u.data + (size_t)y * u.pitch_bytes,
+                       (char *)v.data + (size_t)y * v.pitch_bytes, row);
+    return same;
 }
 
 /* Point filters in the launch of the stage before give, bit for bit, what they give by themselves;
@@ -348,18 +375,106 @@ static void check_fusing(void)
             gf_image *b = run_chain(context, apart, pixels[p], &n_apart);
             check(launches == cases[i].launches, "launches fused", together);
             check(n_apart == cases[i].apart, "launches apart", apart);
-            if (a && b) {
-                const gf_view u = gf_image_view(a), v = gf_image_view(b);
-                const size_t row = (size_t)WIDTH * gf_pixel_bytes(pixels[p]);
-                int same = 1;
-                for (size_t y = 0; y < HEIGHT; y++)
-                    same &= !memcmp((char *)u.data + y * u.pitch_bytes,
-                                    (char *)v.data + y * v.pitch_bytes, row);
-                check(same, "fused as apart", together);
-            }
+            if (a && b) check(same_images(a, b), "fused as apart", together);
             gf_image_destroy(&a);
             gf_image_destroy(&b);
         }
+    gf_context_destroy(&context);
+}
+
+static double value_at(const gf_view *view, int x, int y)
+{
+    const char *row = (const char *)view->data + (size_t)y * view->pitch_bytes;
+    if (view->pixel == GF_PIXEL_F32) return ((const float *)(const void *)row)[x];
+    return view->pixel == GF_PIXEL_U8 ? ((const uint8_t *)row)[x]
+                                      : ((const uint16_t *)(const void *)row)[x];
+}
+
+static double largest_difference(const gf_image *a, const gf_image *b)
+{
+    const gf_view u = gf_image_view(a), v = gf_image_view(b);
+    double most = 0;
+    for (int y = 0; y < u.height; y++)
+        for (int x = 0; x < u.width; x++)
+            most = fmax(most, fabs(value_at(&u, x, y) - value_at(&v, x, y)));
+    return most;
+}
+
+/* Two windows in a launch give what cuda-stream makes of the first one's floats; these are summed
+ * up in another order. gain: the sum of the second one's taps' sizes. */
+static void check_pair(gf_context *context, const char *head, const char *tail, double gain,
+                       int width, int height, gf_pixel pixel)
+{
+    char together[320], apart[320];
+    unsigned long launches = 0, n_apart = 0;
+    const int filter = (int)strcspn(tail, ",");
+    snprintf(together, sizeof together, "%s:impl=cuda-tensor,%s", head, tail);
+    snprintf(apart, sizeof apart, "%s:impl=cuda-tensor,%.*s:impl=cuda-stream%s", head, filter, tail,
+             tail + filter);
+    gf_image *a = run_sized(context, together, width, height, pixel, &launches);
+    gf_image *b = run_sized(context, apart, width, height, pixel, &n_apart);
+    check(launches == 1 && n_apart == 2, "launches of pairs", together);
+    const double most = a && b ? largest_difference(a, b) : INFINITY;
+    check(most <= (pixel == GF_PIXEL_F32 ? 0x1p-20 * 255 * gain : 1), "a pair as apart", together);
+    gf_image_destroy(&a);
+    gf_image_destroy(&b);
+}
+
+static void check_pairs(void)
+{
+    static const char *const heads[] = { "gaussian=1", "gaussian=2", "gaussian=3",
+                                         "correlate='1 2 4 2 1':scale=-.1", "gaussian=5" };
+    static const struct tail {
+        const char *chain;
+        double gain;
+    } tails[] = { { "sobel,threshold=30", 12 },
+                  { "box=3", 1 },
+                  { "prewitt", 9 },
+                  { "scharr", 46 },
+                  { "scharr:direction=x,scale=.1:offset=90", 4 },
+                  { "correlate='1 2 4;0 0 0;-1 -2 -4':scale=0.5:offset=50", 7 } };
+    static const char *const sides[] = { "constant", "replicate", "reflect", "mirror" };
+    static const int sizes[][2] = { { 1, 1 },    { 2, 3 },   { 1, 15 },   { 61, 14 },
+                                    { 247, 16 }, { 250, 5 }, { 253, 58 }, { 300, 30 } };
+    enum { HEADS = sizeof heads / sizeof *heads, TAILS = sizeof tails / sizeof *tails };
+    gf_context *context = context_on(GF_BACKEND_CUDA);
+    for (int s = 0; s < (int)(sizeof sizes / sizeof *sizes); s++)
+        for (int b = 0; b < 4; b++) {
+            const int width = sizes[s][0], height = sizes[s][1], turn = 4 * s + b;
+            const char *head = heads[turn % HEADS], *tail = tails[turn % TAILS].chain;
+            const int filter = (int)strcspn(tail, ",");
+            char first[128], second[160];
+            snprintf(first, sizeof first, "%s:border=%s:border-value=9", head, sides[(b + s) % 4]);
+            snprintf(second, sizeof second, "%.*s:border=%s:border-value=77%s", filter, tail,
+                     sides[b], tail + filter);
+            check_pair(context, first, second, tails[turn % TAILS].gain, width, height,
+                       GF_PIXEL_U8 + (turn + turn / TAILS) % 3);
+        }
+    gf_context_destroy(&context);
+}
+
+/* What is no pair: a follower that wraps around, is larger, or was asked for. */
+static void check_no_pairs(void)
+{
+    static const struct alone {
+        const char *chain;
+        unsigned long launches;
+    } cases[] = {
+        { "gaussian=2:impl=cuda-tensor,sobel:border=wrap", 2 },
+        { "gaussian=2:impl=cuda-tensor,sobel=5", 2 },
+        { "gaussian=2:impl=cuda-sep,sobel", 2 },
+        { "gaussian=2:impl=cuda-tensor,abs,sobel", 2 },
+        { "correlate='1 2 1':offset=1:impl=cuda-tensor,sobel", 2 },
+        { "gaussian=2:impl=cuda-tensor,sobel,abs,scale=.5,threshold=5", 1 },
+        { "gaussian=2:impl=cuda-tensor,sobel,sobel", 2 },
+    };
+    gf_context *context = context_on(GF_BACKEND_CUDA);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned long launches = 0;
+        gf_image *image = run_chain(context, cases[i].chain, GF_PIXEL_U8, &launches);
+        check(launches == cases[i].launches, "launches", cases[i].chain);
+        gf_image_destroy(&image);
+    }
     gf_context_destroy(&context);
 }
 
@@ -426,10 +541,13 @@ int main(void)
 {
     check_narrow_range();
     check_chains();
-    check_device_views();
+    check_device_views("gaussian=1,normalize=1:99");
+    check_device_views("gaussian=2:impl=cuda-tensor,sobel,threshold=9");
     check_batches();
     check_one_launch();
     check_fusing();
+    check_pairs();
+    check_no_pairs();
     check_memory_runs_out();
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed != 0;

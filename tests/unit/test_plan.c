@@ -859,6 +859,76 @@ START_TEST(implementations_agree)
 }
 END_TEST
 
+/* A context on the GPU, or on the CPU where there is none. */
+static gf_context *fast_context(void)
+{
+    gf_context_params params = { .struct_size = sizeof params, .backend = GF_BACKEND_CUDA };
+    gf_context *context;
+    if (gf_context_create(&params, &context) == GF_OK) return context;
+    return open_context(GF_BACKEND_CPU, 2);
+}
+
+/* Whether floats, and u8 pixels rounded once, lie where both stages' tolerances allow. */
+static void expect_near(const char *chain, const gf_image *got, const gf_image *right, double gain)
+{
+    const gf_view view = gf_image_view(got), value = gf_image_view(right);
+    const double allowed = 2 * 0x1p-20 * 255 * gain;
+    for (int y = 0; y < view.height; y++)
+        for (int x = 0; x < view.width; x++) {
+            double v = get(&value, x, y);
+            if (view.pixel == GF_PIXEL_U8) v = fmin(fmax(v, 0), 255);
+            const double most = view.pixel == GF_PIXEL_U8 ? 0.5 + fmax(allowed, 1e-3) : allowed;
+            if (fabs(get(&view, x, y) - v) > most)
+                ck_abort_msg("%s, %dx%d to %s: pixel %d,%d is %.9g, not %.9g", chain,
+                             (int)view.width, (int)view.height, gf_pixel_name(view.pixel), x, y,
+                             get(&view, x, y), v);
+        }
+}
+
+/* Two windows, which a GPU may make in one launch: all borders with each other, and sizes around
+ * those of a block. */
+START_TEST(windows_that_follow_each_other)
+{
+    static const char *const first[] = { "gaussian=2", "gaussian=1",
+                                         "gaussian=3", "box=5",
+                                         "gaussian=5", "correlate='1 2 4 2 1':scale=.1:offset=7" };
+    static const struct second {
+        const char *filter, *then;
+        double gain; /* sum of its taps' sizes */
+    } second[] = {
+        { "sobel", "", 12 },
+        { "box=3", "", 1 },
+        { "scharr", ",scale=.5:offset=9", 32 },
+        { "prewitt:direction=y", ",abs", 6 },
+        { "correlate='1 2 4;0 0 0;-1 -2 -4':scale=.5:offset=50", "", 7 },
+        { "laplacian", "", 8 },
+        { "sobel=5", "", 144 },
+    };
+    static const int sides[] = { 1, 2, 3, 60, 61, 63, 125, 247, 248, 249, 256, 501 };
+    enum { FIRST = sizeof first / sizeof *first, SECOND = sizeof second / sizeof *second };
+    enum { SIDES = sizeof sides / sizeof *sides };
+    gf_context *fast = fast_context(), *cpu = open_context(GF_BACKEND_CPU, 2);
+    for (int i = 0; i < 2 * FIRST * SECOND; i++) {
+        const struct second *s = &second[i % SECOND];
+        char chain[256];
+        snprintf(chain, sizeof chain, "%s:border=%s:border-value=9,%s:border=%s:border-value=77%s",
+                 first[i % FIRST], borders[i / 5 % 5], s->filter, borders[i % 5], s->then);
+        gf_image *image =
+            noise_of(sides[i % SIDES], sides[(i * 7 + i / SIDES) % SIDES], GF_PIXEL_U8);
+        gf_image *right = run_impl(cpu, chain, "ref", image, GF_PIXEL_F32);
+        for (gf_pixel out = GF_PIXEL_U8; out <= GF_PIXEL_F32; out += GF_PIXEL_F32 - GF_PIXEL_U8) {
+            gf_image *got = run_impl(fast, chain, NULL, image, out);
+            expect_near(chain, got, right, s->gain);
+            gf_image_destroy(&got);
+        }
+        gf_image_destroy(&right);
+        gf_image_destroy(&image);
+    }
+    gf_context_destroy(&fast);
+    gf_context_destroy(&cpu);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("plan");
@@ -890,5 +960,6 @@ int main(void)
     suite_add(s, "reference", the_reference_is_never_a_free_choice);
     suite_add(s, "separable", method_separable_needs_a_separable_kernel);
     suite_add(s, "agreement", implementations_agree);
+    suite_add(s, "windows", windows_that_follow_each_other);
     return suite_run(s);
 }
