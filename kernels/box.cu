@@ -1,99 +1,81 @@
 /* Sums over rectangles of taps that are all equal, rows and columns in one launch.
  *
- * u8 and u16, to the same type: a warp owns neighbouring columns of the source, 16 bytes a lane,
- * and walks down them. It keeps the sum of each column's kh rows: a row enters, another leaves.
- * Along the row a result differs from its neighbour by two of those sums. A lane adds up the
- * differences of its own columns; where it begins is what the lanes before it have added up, and
- * the warp's first window. Integers leave nothing behind, so all is exact until the one
- * multiplication at the end. Nothing is shared between warps, so there are no barriers.
+ * u8 and u16, to the same type: a block walks down a strip of the source, eight rows a step. Some
+ * of its threads keep the sums of their columns' kh rows: a row enters, another leaves. Rows come
+ * by asynchronous copies to a ring in shared memory, where those of a window stay if there is room,
+ * so that the source is read once. Eight rows of such sums lie in shared memory; the other threads
+ * make a run of one row's results each, of the step before: they add up the first window, then a
+ * column enters and another leaves. Integers leave nothing behind, so all is exact until the one
+ * multiplication at the end.
  *
  * All else: a block makes eight rows of sums of columns, then a warp each row of windows. Nothing
  * is ever subtracted, so a value that is huge, or not finite, is felt by its windows only. */
 #include "kernels/gf_tile.cuh"
 #include "kernels/box.variants.h"
 
-/* ---- a row of pixels ------------------------------------------------------------------------ */
+#ifdef GF_HAVE_TENSOR /* asynchronous copies */
+/* ---- walking down: sums of columns ---------------------------------------------------------- */
 
-/* What a lane has of a row, 16 bytes, as pixels of type T; sums of its columns take eight words. */
-template <class T> struct gf_box_pixels {
-    enum {
-        LANE = GF_BOX_LANE_BYTES / sizeof(T),
-        WARP = 32 * LANE,
-        HALF = LANE / 2 /* columns whose sums take 16 bytes */
-    };
-};
-
-/* A lane's columns. */
-struct gf_box_lane {
-    int x;      /* the first of them; where the border wraps, of those they are the same as */
+/* Where a thread's columns are: a group of 8 bytes of pixels of type T. */
+template <class T> struct gf_box_group {
+    enum { N = 8 / sizeof(T) };
+    int x;      /* the first; where the border wraps, of those they are the same as */
     bool reads; /* the source has some of them, perhaps not the last ones */
     bool whole; /* or all */
-};
 
-GF_DEVICE uint4 gf_box_all(unsigned word) { return make_uint4(word, word, word, word); }
-
-/* The first n of a lane's pixels: past the end of the last row there may be nothing. */
-template <class T> GF_DEVICE uint4 gf_box_read_some(const T *from, int n)
-{
-    enum { EACH = 4 / sizeof(T), BITS = 8 * sizeof(T) };
-    unsigned word[4] = {};
+    GF_DEVICE gf_box_group(const gf_boxwalk_args &a, int x_, bool needed) : x(x_)
+    {
+        if (a.border == GF_B_WRAP) x = gf_border_index(x, a.src.width, GF_B_WRAP);
+        reads = needed && x >= 0 && x < a.src.width;
+        whole = reads && x + N <= a.src.width;
+    }
+    /* Copy eight rows from y on, wherever they are, to rows of the ring. Columns that the source
+     * has not may have any value. */
+    GF_DEVICE void copy(const gf_boxwalk_args &a, int y, unsigned char *to) const
+    {
+        if (y >= 0 && y + GF_BOX_STEP < a.src.height) {
+            const char *at = reinterpret_cast<const char *>(gf_row<const T>(a.src, y) + x);
 #pragma unroll
-    for (int i = 0; i < gf_box_pixels<T>::LANE; i++)
-        if (i < n) word[i / EACH] |= static_cast<unsigned>(gf_ldg(from + i)) << i % EACH * BITS;
-    return make_uint4(word[0], word[1], word[2], word[3]);
-}
-
-/* The lane's pixels of row y, which may lie anywhere; those it has not may have any value. */
-template <class T> GF_DEVICE uint4 gf_box_read(const gf_box_args &a, const gf_box_lane &lane, int y)
-{
-    const int row = gf_border_index(y, a.src.height, a.border);
-    if (row < 0)
-        return gf_box_all(static_cast<unsigned>(a.border_value) *
-                          (sizeof(T) == 1 ? 0x01010101u : 0x00010001u));
-    if (!lane.reads) return gf_box_all(0);
-    const T *const from = gf_row<const T>(a.src, row) + lane.x;
-    if (lane.whole || row < a.src.height - 1) return gf_ldg(reinterpret_cast<const uint4 *>(from));
-    return gf_box_read_some(from, a.src.width - lane.x);
-}
-
-/* Rows one after the other. INSIDE: all of them lie in the source, and all lanes are whole. */
-template <class T, bool INSIDE> struct gf_box_rows {
-    const gf_box_args &a;
-    const gf_box_lane &lane;
-    int y;
-    const char *at;
-
-    GF_DEVICE gf_box_rows(const gf_box_args &a_, const gf_box_lane &lane_, int y_)
-        : a(a_), lane(lane_), y(y_)
-    {
-        if (INSIDE) at = reinterpret_cast<const char *>(gf_row<const T>(a.src, y) + lane.x);
+            for (int r = 0; r < GF_BOX_STEP; r++, at += a.src.pitch)
+                if (reads) gf_copy_async_8(to + r * GF_BOX_RING_PITCH, at);
+        } else {
+            copy_folded(a, y, to);
+        }
     }
-    GF_DEVICE uint4 next()
+    /* Behind the last row's end there may be nothing. */
+    GF_DEVICE static void copy_some(const T *at, int n, unsigned char *to)
     {
-        if (!INSIDE) return gf_box_read<T>(a, lane, y++);
-        const uint4 v = gf_ldg(reinterpret_cast<const uint4 *>(at));
-        at += a.src.pitch;
-        return v;
+#pragma unroll 1
+        for (int i = 0; i < n; i++) reinterpret_cast<T *>(to)[i] = gf_ldg(at + i);
+    }
+    GF_DEVICE void copy_folded(const gf_boxwalk_args &a, int y, unsigned char *to) const
+    {
+        const int own = static_cast<int>(threadIdx.x) % GF_BOX_STEP;
+        const int folded = gf_border_index(y + own, a.src.height, a.border);
+#pragma unroll 1
+        for (int r = 0; r < GF_BOX_STEP; r++, to += GF_BOX_RING_PITCH) {
+            const int row = gf_shfl(folded, r);
+            if (!reads) continue;
+            const T *const at = gf_row<const T>(a.src, max(row, 0)) + x;
+            if (row < 0)
+                *reinterpret_cast<uint2 *>(to) = make_uint2(a.outside_pixels, a.outside_pixels);
+            else if (whole || row < a.src.height - 1)
+                gf_copy_async_8(to, at);
+            else
+                copy_some(at, a.src.width - x, to);
+        }
     }
 };
 
-/* ---- sums of columns ------------------------------------------------------------------------ */
-
-/* Of a lane's columns: u8 two in the halves of a word, u16 one in a word. */
+/* Sums of a group's columns in four words: u8 two in the halves of a word, u16 one in a word. */
 template <class T> struct gf_box_columns {
-    unsigned sum[8];
+    unsigned sum[4];
 
-    GF_DEVICE void clear()
+    GF_DEVICE void change(uint2 enters, uint2 leaves)
     {
+        const unsigned in[2] = { enters.x, enters.y }, out[2] = { leaves.x, leaves.y };
 #pragma unroll
-        for (int i = 0; i < 8; i++) sum[i] = 0;
-    }
-    GF_DEVICE void change(uint4 enters, uint4 leaves)
-    {
-        const unsigned in[4] = { enters.x, enters.y, enters.z, enters.w };
-        const unsigned out[4] = { leaves.x, leaves.y, leaves.z, leaves.w };
-#pragma unroll
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 4; i++) {
             const unsigned which =
                 sizeof(T) == 1 ? (i % 2 ? 0x4342u : 0x4140u) : (i % 2 ? 0x4432u : 0x4410u);
             sum[i] += gf_pick_bytes(in[i / 2], 0u, which) - gf_pick_bytes(out[i / 2], 0u, which);
@@ -101,421 +83,399 @@ template <class T> struct gf_box_columns {
     }
 };
 
-/* Sums that columns are folded to: places of the lane's columns, two in a word, -1 for the border's
- * value. */
-template <class T>
-GF_DEVICE void gf_box_fold(const unsigned short *sums, const unsigned *places, unsigned outside,
-                           unsigned (&out)[8]);
-template <>
-GF_DEVICE void gf_box_fold<unsigned char>(const unsigned short *sums, const unsigned *places,
-                                          unsigned outside, unsigned (&out)[8])
-{
-#pragma unroll
-    for (int i = 0; i < 8; i++) {
-        const int low = static_cast<short>(places[i] & 0xffffu);
-        const int high = static_cast<int>(places[i]) >> 16;
-        out[i] = (low < 0 ? outside : sums[low]) | (high < 0 ? outside : sums[high]) << 16;
-    }
-}
-template <>
-GF_DEVICE void gf_box_fold<unsigned short>(const unsigned short *sums, const unsigned *places,
-                                           unsigned outside, unsigned (&out)[8])
-{
-    const unsigned *const words = reinterpret_cast<const unsigned *>(sums);
-#pragma unroll
-    for (int i = 0; i < 8; i++) {
-        const int place = i % 2 ? static_cast<int>(places[i / 2]) >> 16
-                                : static_cast<short>(places[i / 2] & 0xffffu);
-        out[i] = place < 0 ? outside : words[place];
-    }
-}
+/* A thread's group of the ring's rows. Steps take eight rows of it, the next ones are under way to
+ * rows behind those. Where a window's rows are few, those that leave a step's windows are still
+ * there; else they are read again, to a ring of the same size behind. A thread copies and reads its
+ * own group only, so nobody waits for anybody. */
+template <class T> struct gf_box_ring {
+    enum { ROW = GF_BOX_RING_PITCH, STEP = GF_BOX_STEP * ROW, AHEAD = GF_BOX_STEP * GF_BOX_AHEAD };
+    const gf_boxwalk_args &a;
+    const gf_box_group<T> &group;
+    unsigned char *const begin;
+    const int size;   /* bytes */
+    const bool keeps; /* the rows of a window */
+    gf_box_columns<T> columns;
+    int at;          /* where the step's first row is, from `begin` on */
+    int y;           /* that row of the source */
+    const int start; /* the first one of a step with results */
 
-/* A warp's sums of columns in shared memory, each row's in two planes of every other 16 bytes. */
-template <class T> struct gf_box_exchange {
-    enum { PLANE = GF_BOX_PLANE / 16, HALF = gf_box_pixels<T>::HALF };
-    uint4 *own;
-    const uint4 *right[3];
+    GF_DEVICE gf_box_ring(const gf_boxwalk_args &a_, const gf_box_group<T> &group_,
+                          unsigned char *begin_, int y_, int start_)
+        : a(a_), group(group_), begin(begin_), size(a_.ring_rows * ROW),
+          keeps(a_.ring_rows >= a_.kh + AHEAD), columns(), at(0), y(y_), start(start_)
+    {
+#pragma unroll 1
+        for (int i = 0; i < AHEAD; i += GF_BOX_STEP) copy(y + i, i * ROW);
+    }
+    GF_DEVICE int wrapped(int from) const { return from < size ? from : from - size; }
+    GF_DEVICE uint2 pixels(int from) const
+    {
+        return *reinterpret_cast<const uint2 *>(begin + from);
+    }
+    /* Rows of a step that begins with row from, and those that leave its windows. */
+    GF_DEVICE void copy(int from, int to) const
+    {
+        group.copy(a, from, begin + to);
+        if (!keeps && from >= start) group.copy(a, from - a.kh, begin + size + to);
+        gf_copy_async_commit();
+    }
+    /* Go on; the rows that have left make room for those of a later step. */
+    GF_DEVICE void next()
+    {
+        copy(y + AHEAD, wrapped(at + AHEAD * ROW));
+        at = wrapped(at + STEP);
+        y += GF_BOX_STEP;
+    }
+    /* Steps before the first results: add up eight rows but for the first `skip`. */
+    GF_DEVICE void fill(int skip)
+    {
+        gf_copy_async_wait_but<GF_BOX_AHEAD - 1>();
+        if (group.reads) {
+#pragma unroll
+            for (int r = 0; r < GF_BOX_STEP; r++)
+                if (r >= skip) columns.change(pixels(at + r * ROW), make_uint2(0, 0));
+        }
+        next();
+    }
+    /* The rows that leave; `rest` bytes on, the first ring begins anew. */
+    GF_DEVICE void leaving(uint2 (&out)[GF_BOX_STEP]) const
+    {
+        const int from = keeps ? wrapped(at - a.kh * ROW + size) : size + at;
+        const int rest = keeps ? size - from : STEP;
+        if (rest >= STEP) {
+#pragma unroll
+            for (int r = 0; r < GF_BOX_STEP; r++) out[r] = pixels(from + r * ROW);
+        } else {
+#pragma unroll
+            for (int r = 0; r < GF_BOX_STEP; r++)
+                out[r] = pixels((r * ROW < rest ? from : from - size) + r * ROW);
+        }
+        if (y == start) out[0] = make_uint2(0, 0); /* was never in */
+    }
+    /* Eight rows of sums. */
+    GF_DEVICE void step(unsigned char *to)
+    {
+        gf_copy_async_wait_but<GF_BOX_AHEAD - 1>();
+        if (group.reads) {
+            uint2 in[GF_BOX_STEP], out[GF_BOX_STEP];
+#pragma unroll
+            for (int r = 0; r < GF_BOX_STEP; r++) in[r] = pixels(at + r * ROW);
+            leaving(out);
+#pragma unroll
+            for (int r = 0; r < GF_BOX_STEP; r++, to += GF_BOX_PITCH_OF_SUMS) {
+                columns.change(in[r], out[r]);
+                const unsigned *const sum = columns.sum;
+                *reinterpret_cast<uint4 *>(to) = make_uint4(sum[0], sum[1], sum[2], sum[3]);
+            }
+        }
+        next();
+    }
+};
 
-    GF_DEVICE gf_box_exchange(unsigned char *shared, int lane, int kw)
+/* ---- walking down: a block ------------------------------------------------------------------ */
+
+/* Where a block is, and what its threads share. */
+template <class T, class S> struct gf_box_walker {
+    enum { SUMS = GF_BOX_STEP * GF_BOX_PITCH_OF_SUMS };
+    const gf_boxwalk_args &a;
+    int x, y, width, rows; /* of its results */
+    int first, used;       /* the source's columns it needs */
+    unsigned *list;        /* see list_folds() */
+    unsigned char *sums, *ring, *results;
+    int folds;
+
+    GF_DEVICE gf_box_walker(const gf_boxwalk_args &a_, unsigned char *shared) : a(a_)
     {
-        uint4 *const first = reinterpret_cast<uint4 *>(shared);
-        own = first + lane;
-#pragma unroll
-        for (int i = 0; i < 3; i++) {
-            const int group = kw / HALF + i;
-            right[i] = first + group % 2 * PLANE + lane + group / 2;
+        const int strip = static_cast<int>(blockIdx.x) % a.strips;
+        x = strip * a.step, y = static_cast<int>(blockIdx.x) / a.strips * a.rows;
+        width = min(a.step, a.dst.width - x), rows = min(a.rows, a.dst.height - y);
+        first = x - a.ax - a.left, used = a.left + width + a.kw - 1;
+        list = reinterpret_cast<unsigned *>(shared);
+        sums = shared + GF_BOX_LIST_BYTES;
+        ring = sums + 2 * SUMS;
+        results = ring + GF_BOX_RING_BYTES(a.ring_rows, a.kh);
+        folds = a.border == GF_B_WRAP ? 0 : list_folds();
+    }
+    /* Columns that the source has not, from those that are the same: how many there are. An entry
+     * is a column's place among the block's and in its high half that of the other, or
+     * GF_BOX_OUTSIDE. */
+    GF_DEVICE int list_folds() const
+    {
+        const int before = max(-first, 0), behind = max(first + used - a.src.width, 0);
+#pragma unroll 1
+        for (int i = static_cast<int>(threadIdx.x); i < before + behind;
+             i += static_cast<int>(blockDim.x)) {
+            const int place = i < before ? i : a.src.width - first + i - before;
+            const int column = gf_border_index(first + place, a.src.width, a.border);
+            const unsigned other = static_cast<unsigned>(
+                column < 0 ? static_cast<int>(GF_BOX_OUTSIDE) : column - first);
+            list[i] = static_cast<unsigned>(place) | other << 16;
         }
+        return before + behind;
     }
-    /* Where the warp's column i is, counted in sums. */
-    GF_DEVICE static int at(int i)
+    /* The eight rows of sums of the step that makes output rows y + i …; two steps' are there. */
+    GF_DEVICE unsigned char *sums_of(int i) const { return sums + i / GF_BOX_STEP % 2 * SUMS; }
+    /* Wait until they are complete, and all results of the step before. */
+    GF_DEVICE void wait(int i) const
     {
-        return i / HALF % 2 * PLANE * HALF + i / HALF / 2 * HALF + i % HALF;
+        __syncthreads();
+        if (!folds) return;
+        fold(sums_of(i));
+        __syncthreads();
     }
-    GF_DEVICE void write(const gf_box_columns<T> (&rows)[GF_BOX_ROWS]) const
+    GF_DEVICE void fold(unsigned char *to) const
     {
-#pragma unroll
-        for (int r = 0; r < GF_BOX_ROWS; r++) {
-            const unsigned *const s = rows[r].sum;
-            own[2 * r * PLANE] = make_uint4(s[0], s[1], s[2], s[3]);
-            own[(2 * r + 1) * PLANE] = make_uint4(s[4], s[5], s[6], s[7]);
-        }
-        gf_sync_warp();
-    }
-    /* Columns that the source has not, from those that are the same. */
-    GF_DEVICE void fold(bool folds, const unsigned *places, unsigned outside,
-                        gf_box_columns<T> (&rows)[GF_BOX_ROWS]) const
-    {
-        const uint4 *const first = own - threadIdx.x % 32;
-#pragma unroll
-        for (int r = 0; r < GF_BOX_ROWS; r++)
-            if (folds)
-                gf_box_fold<T>(reinterpret_cast<const unsigned short *>(first + 2 * r * PLANE),
-                               places, outside, rows[r].sum);
-        gf_sync_warp();
-        write(rows);
-    }
-    /* The sums of row r's columns kw to the right; SHIFT is kw % HALF. */
-    template <int SHIFT> GF_DEVICE void read(int r, unsigned (&out)[8]) const
-    {
-        unsigned word[12];
-#pragma unroll
-        for (int i = 0; i < (SHIFT ? 3 : 2); i++) {
-            const uint4 v = right[i][2 * r * PLANE];
-            word[4 * i] = v.x, word[4 * i + 1] = v.y, word[4 * i + 2] = v.z, word[4 * i + 3] = v.w;
-        }
-#pragma unroll
-        for (int i = 0; i < 8; i++) {
-            if (sizeof(T) == 2)
-                out[i] = word[SHIFT + i];
-            else
-                out[i] = SHIFT % 2
-                             ? gf_pick_bytes(word[SHIFT / 2 + i], word[SHIFT / 2 + i + 1], 0x5432)
-                             : word[SHIFT / 2 + i];
+#pragma unroll 1
+        for (int i = static_cast<int>(threadIdx.x); i < folds * GF_BOX_STEP;
+             i += static_cast<int>(blockDim.x)) {
+            const unsigned entry = list[i / GF_BOX_STEP], other = entry >> 16;
+            S *const row = reinterpret_cast<S *>(to + i % GF_BOX_STEP * GF_BOX_PITCH_OF_SUMS);
+            row[entry & 0xffffu] =
+                other == GF_BOX_OUTSIDE ? static_cast<S>(a.outside_sum) : row[other];
         }
     }
 };
 
-/* ---- sums of windows ------------------------------------------------------------------------ */
-
-/* For each row the sum of what the lanes before this one have. The rows' chains of exchanges run
- * side by side. */
-GF_DEVICE void gf_box_before(unsigned (&v)[GF_BOX_ROWS])
+/* What the threads do that keep sums of columns. */
+template <class T, class S> GF_DEVICE void gf_box_sum_columns(const gf_box_walker<T, S> &block)
 {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    unsigned sum[GF_BOX_ROWS];
-#pragma unroll
-    for (int r = 0; r < GF_BOX_ROWS; r++) sum[r] = v[r];
-#pragma unroll
-    for (int by = 1; by < 32; by *= 2) {
-        unsigned got[GF_BOX_ROWS];
-#pragma unroll
-        for (int r = 0; r < GF_BOX_ROWS; r++) got[r] = gf_shfl_up(sum[r], by);
-#pragma unroll
-        for (int r = 0; r < GF_BOX_ROWS; r++) sum[r] += lane >= by ? got[r] : 0u;
+    enum { STEP = GF_BOX_STEP, N = gf_box_group<T>::N };
+    const gf_boxwalk_args &a = block.a;
+    const int thread = static_cast<int>(threadIdx.x);
+    /* of the rows that are added up before the first results only whole steps are read */
+    const int ahead = (a.kh - 1 + STEP - 1) / STEP * STEP;
+    const gf_box_group<T> group(a, block.first + N * thread, N * thread < block.used);
+    /* the row that enters the first results' windows */
+    const int start = block.y - a.ay + a.kh - 1;
+    gf_box_ring<T> ring(a, group, block.ring + 8 * thread, start - ahead, start);
+#pragma unroll 1
+    for (int i = -ahead; i < 0; i += STEP) ring.fill(1 - a.kh - i);
+#pragma unroll 1
+    for (int i = 0; i < block.rows; i += STEP) {
+        ring.step(block.sums_of(i) + 16 * thread);
+        block.wait(i);
     }
-#pragma unroll
-    for (int r = 0; r < GF_BOX_ROWS; r++) v[r] = sum[r] - v[r];
 }
 
-/* first(): adds up those of the lane's columns that the warp's first window has. along(): sums of
- * the lane's windows less that of the first one, from the sums of its columns and of those kw to
- * the right; returns that of the next lane's first one. pixels(): results, given the first one's
- * sum. */
-template <class T> struct gf_box_windows;
+/* ---- walking down: sums of windows ---------------------------------------------------------- */
 
-/* Sums are counted from 1.5 * 2^23, whose bits are those of a float of the same value; adding that
- * number rounds, half to even, and leaves the result in the low bits. */
-template <> struct gf_box_windows<unsigned char> {
-    int in[4]; /* bytes of 0 and 1 */
+/* How columns enter and leave the sum of a window, and what becomes of it: the low bits of a float
+ * that lies so high that adding has rounded it, half to even. w: four words of sums of columns.
+ *
+ * u8: the sum's bits are those of a float of the same value, which begins at a number whose result
+ * is whole; so there is nothing to convert. */
+template <class T> struct gf_box_sum;
+template <> struct gf_box_sum<unsigned char> {
+    typedef unsigned short column;
+    const gf_boxwalk_args &a;
+    int bits;
 
-    GF_DEVICE gf_box_windows(int lane, int kw)
+    GF_DEVICE gf_box_sum(const gf_boxwalk_args &a_) : a(a_), bits(a_.start) {}
+    GF_DEVICE void enter_all(const unsigned (&w)[4])
     {
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const int n = min(max(kw - 16 * lane - 4 * i, 0), 4);
-            in[i] = n ? static_cast<int>(0x01010101u >> 8 * (4 - n)) : 0;
-        }
+        const int half = gf_dot_low(w[1], a.both, gf_dot_low(w[0], a.both, 0));
+        bits = gf_dot_low(w[3], a.both, gf_dot_low(w[2], a.both, bits)) + half;
     }
-    GF_DEVICE unsigned first(const unsigned (&own)[8]) const
+    GF_DEVICE void enter(const unsigned (&w)[4], int i)
     {
-        int sum = 0;
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            sum = gf_dot_low(own[2 * i], in[i], sum);
-            sum = gf_dot_high(own[2 * i + 1], in[i], sum);
-        }
-        return static_cast<unsigned>(sum);
+        bits = i % 2 ? gf_dot_high(w[i / 2], a.enters, bits) : gf_dot_low(w[i / 2], a.enters, bits);
     }
-    GF_DEVICE static unsigned along(const unsigned (&own)[8], const unsigned (&right)[8],
-                                    unsigned (&sums)[16])
+    GF_DEVICE void leave(const unsigned (&w)[4], int i)
     {
-        static const unsigned SIGNS = 0x80008000u;
-        const int zero = 0x4b400000;
-        int sum = zero;
-#pragma unroll
-        for (int i = 0; i < 8; i++) {
-            /* with the sign bits nothing is borrowed from one half by the other */
-            const unsigned change = (right[i] + SIGNS - own[i]) ^ SIGNS;
-            sums[2 * i] = static_cast<unsigned>(sum);
-            sums[2 * i + 1] = static_cast<unsigned>(gf_dot_low(change, 0x0001, sum));
-            sum = gf_dot_low(change, 0x0101, sum);
-        }
-        return static_cast<unsigned>(sum - zero);
+        bits = i % 2 ? gf_dot_high(w[i / 2], a.leaves, bits) : gf_dot_low(w[i / 2], a.leaves, bits);
     }
-    GF_DEVICE static uint4 pixels(const unsigned (&sums)[16], unsigned begin, float factor)
+    GF_DEVICE unsigned result() const
     {
-        const float zero = 12582912.0f, base = static_cast<float>(static_cast<int>(begin)) - zero;
-        unsigned bytes[4];
+        return gf_float_bits(fmaf(gf_bits_float(static_cast<unsigned>(bits)), a.factor, a.rounds));
+    }
+    GF_DEVICE static uint2 pack(const unsigned (&v)[8])
+    {
+        unsigned pair[4];
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            unsigned bits[4];
-#pragma unroll
-            for (int k = 0; k < 4; k++)
-                bits[k] = gf_float_bits(fmaf(gf_bits_float(sums[4 * i + k]) + base, factor, zero));
-            bytes[i] = gf_pick_bytes(gf_pick_bytes(bits[0], bits[1], 0x0040),
-                                     gf_pick_bytes(bits[2], bits[3], 0x0040), 0x5410);
-        }
-        return make_uint4(bytes[0], bytes[1], bytes[2], bytes[3]);
+        for (int i = 0; i < 4; i++) pair[i] = gf_pick_bytes(v[2 * i], v[2 * i + 1], 0x0040);
+        return make_uint2(gf_pick_bytes(pair[0], pair[1], 0x5410),
+                          gf_pick_bytes(pair[2], pair[3], 0x5410));
     }
 };
 
-template <> struct gf_box_windows<unsigned short> {
-    unsigned in[8]; /* 0 or 1 */
+template <> struct gf_box_sum<unsigned short> {
+    typedef unsigned column;
+    const gf_boxwalk_args &a;
+    unsigned sum;
 
-    GF_DEVICE gf_box_windows(int lane, int kw)
+    GF_DEVICE gf_box_sum(const gf_boxwalk_args &a_) : a(a_), sum(0) {}
+    GF_DEVICE void enter_all(const unsigned (&w)[4]) { sum += (w[0] + w[1]) + (w[2] + w[3]); }
+    GF_DEVICE void enter(const unsigned (&w)[4], int i) { sum += w[i]; }
+    GF_DEVICE void leave(const unsigned (&w)[4], int i) { sum -= w[i]; }
+    GF_DEVICE unsigned result() const
     {
-#pragma unroll
-        for (int i = 0; i < 8; i++) in[i] = 8 * lane + i < kw;
+        return gf_float_bits(fmaf(static_cast<float>(sum), a.factor, a.rounds));
     }
-    GF_DEVICE unsigned first(const unsigned (&own)[8]) const
+    GF_DEVICE static uint2 pack(const unsigned (&v)[4])
     {
-        unsigned sum = 0;
-#pragma unroll
-        for (int i = 0; i < 8; i++) sum += own[i] * in[i];
-        return sum;
-    }
-    GF_DEVICE static unsigned along(const unsigned (&own)[8], const unsigned (&right)[8],
-                                    unsigned (&sums)[8])
-    {
-        unsigned sum = 0;
-#pragma unroll
-        for (int i = 0; i < 8; i++) {
-            sums[i] = sum;
-            sum += right[i] - own[i];
-        }
-        return sum;
-    }
-    GF_DEVICE static uint4 pixels(const unsigned (&sums)[8], unsigned begin, float factor)
-    {
-        const float rounds = 12582912.0f;
-        unsigned words[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const float low = static_cast<float>(sums[2 * i] + begin);
-            const float high = static_cast<float>(sums[2 * i + 1] + begin);
-            words[i] = gf_pick_bytes(gf_float_bits(fmaf(low, factor, rounds)),
-                                     gf_float_bits(fmaf(high, factor, rounds)), 0x5410);
-        }
-        return make_uint4(words[0], words[1], words[2], words[3]);
+        return make_uint2(gf_pick_bytes(v[0], v[1], 0x5410), gf_pick_bytes(v[2], v[3], 0x5410));
     }
 };
 
-/* ---- storing -------------------------------------------------------------------------------- */
+/* Four words of sums, moved at once. */
+struct gf_box_words {
+    unsigned w[4];
 
-/* A lane makes the results of LANE columns from x on and stores the group of as many that begins at
- * or before x: `past` pixels of it are the last ones of the lane before. */
-struct gf_box_place {
-    int x, past;
-    bool store; /* the group is this warp's to store */
-    bool whole; /* at once */
+    GF_DEVICE void load(const uint4 *at)
+    {
+        const uint4 v = *at;
+        w[0] = v.x, w[1] = v.y, w[2] = v.z, w[3] = v.w;
+    }
 };
 
-GF_DEVICE uint4 gf_box_group(uint4 v, int past_bytes)
+/* A run of results. row: sums of the columns from that on of which column LEFT is the first
+ * window's first; column RIGHT of a later group is the first behind it. */
+template <class T, int LEFT, int RIGHT>
+GF_DEVICE void gf_box_along(const gf_boxwalk_args &a, const unsigned char *row, unsigned char *to)
 {
-    unsigned w[8] = { gf_shfl_up(v.x, 1),
-                      gf_shfl_up(v.y, 1),
-                      gf_shfl_up(v.z, 1),
-                      gf_shfl_up(v.w, 1),
-                      v.x,
-                      v.y,
-                      v.z,
-                      v.w };
-    const unsigned shift = static_cast<unsigned>(16 - past_bytes) % 4 * 8;
-    const int first = (16 - past_bytes) / 4; /* of the words that the group begins in; or 4 */
+    enum { N = gf_box_group<T>::N };
+    const uint4 *left_at = reinterpret_cast<const uint4 *>(row), *right_at = left_at;
+    gf_box_sum<T> sum(a);
+    gf_box_words left[2], right[2];
+    left[0].load(left_at);
+    right[0] = left[0];
 #pragma unroll
-    for (int i = 0; i < 6; i++) w[i] = first & 2 ? w[i + 2] : w[i];
+    for (int i = 0; i < LEFT; i++) sum.leave(left[0].w, i);
+#pragma unroll 4
+    for (int i = (LEFT + a.kw) / N; i > 0; i--) {
+        sum.enter_all(right[0].w);
+        right[0].load(++right_at);
+    }
 #pragma unroll
-    for (int i = 0; i < 5; i++) w[i] = first & 1 ? w[i + 1] : w[i];
-    if (first == 4) return v;
-    return make_uint4(gf_shift_words(w[0], w[1], shift), gf_shift_words(w[1], w[2], shift),
-                      gf_shift_words(w[2], w[3], shift), gf_shift_words(w[3], w[4], shift));
+    for (int i = 0; i < RIGHT; i++) sum.enter(right[0].w, i);
+#pragma unroll
+    for (int i = 0; i < GF_BOX_WALK_RUN; i += 2 * N, to += 16) {
+        uint2 pixels[2];
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            unsigned results[N];
+            left[1].load(++left_at);
+            right[1].load(++right_at);
+#pragma unroll
+            for (int k = 0; k < N; k++) {
+                results[k] = sum.result();
+                sum.enter(right[(RIGHT + k) / N].w, (RIGHT + k) % N);
+                sum.leave(left[(LEFT + k) / N].w, (LEFT + k) % N);
+            }
+            pixels[half] = gf_box_sum<T>::pack(results);
+            left[0] = left[1], right[0] = right[1];
+        }
+        *reinterpret_cast<uint4 *>(to) =
+            make_uint4(pixels[0].x, pixels[0].y, pixels[1].x, pixels[1].y);
+    }
 }
 
-template <class T> GF_DEVICE void gf_box_put_some(T *to, uint4 v, int n)
+/* The first n of 16 bytes. */
+GF_DEVICE void gf_box_put_some(char *to, uint4 v, int n)
 {
-    enum { EACH = 4 / sizeof(T), BITS = 8 * sizeof(T) };
     const unsigned word[4] = { v.x, v.y, v.z, v.w };
 #pragma unroll
-    for (int i = 0; i < gf_box_pixels<T>::LANE; i++)
-        if (i < n) to[i] = static_cast<T>(word[i / EACH] >> i % EACH * BITS);
-}
-
-template <class T>
-GF_DEVICE void gf_box_put(const gf_kimage &dst, const gf_box_place &place, T *row, uint4 v)
-{
-    if (!place.store) return;
-    if (place.whole)
-        *reinterpret_cast<uint4 *>(row) = v;
-    else
-        gf_box_put_some(row, v, dst.width - (place.x - place.past));
-}
-
-/* ---- the kernel ----------------------------------------------------------------------------- */
-
-/* Sum up the first kh - 1 rows of the window of output row y. */
-template <class T, bool INSIDE>
-GF_DEVICE void gf_box_begin(const gf_box_args &a, const gf_box_lane &lane, int y,
-                            gf_box_columns<T> &columns)
-{
-    enum { BATCH = 8 };
-    gf_box_rows<T, INSIDE> rows(a, lane, y - a.ay);
-    columns.clear();
-#pragma unroll 1
-    for (int i = 0; i < a.kh - 1; i += BATCH) {
-        uint4 v[BATCH];
+    for (int i = 0; i < 4; i++) {
+        if (4 * i + 4 <= n) {
+            reinterpret_cast<unsigned *>(to)[i] = word[i];
+            continue;
+        }
 #pragma unroll
-        for (int k = 0; k < BATCH; k++) v[k] = i + k < a.kh - 1 ? rows.next() : gf_box_all(0);
-#pragma unroll
-        for (int k = 0; k < BATCH; k++) columns.change(v[k], gf_box_all(0));
+        for (int k = 4 * i; k < 4 * i + 3; k++)
+            if (k < n) to[k] = static_cast<char>(word[i] >> k % 4 * 8);
     }
 }
 
-/* Output rows y … y + n - 1 of a strip. shared: the warp's, the places of columns first. */
-template <class T, int SHIFT, bool INSIDE>
-GF_DEVICE void gf_box_walk(const gf_box_args &a, const gf_box_lane &lane, const gf_box_place &place,
-                           unsigned char *shared, int y, int n)
+/* What the other threads do: a thread makes a run of row lane % 8 of a step, a warp four of each
+ * row, which it gathers and stores. */
+template <class T, int LEFT, int RIGHT, class S>
+GF_DEVICE void gf_box_sum_windows(const gf_box_walker<T, S> &block)
 {
-    enum { LANE = gf_box_pixels<T>::LANE };
-    const int id = static_cast<int>(threadIdx.x) % 32;
-    const unsigned *const places = reinterpret_cast<const unsigned *>(shared) + id * LANE / 2;
-    const unsigned outside = static_cast<unsigned>(a.kh) * static_cast<unsigned>(a.border_value);
-    const bool folds = !INSIDE && gf_ballot(!lane.whole) != 0;
-    const int past_bytes = place.past * static_cast<int>(sizeof(T));
-    gf_box_columns<T> columns;
-    gf_box_begin<T, INSIDE>(a, lane, y, columns);
-    gf_box_rows<T, INSIDE> enter(a, lane, y - a.ay + a.kh - 1), leave(a, lane, y - a.ay);
-    gf_box_exchange<T> exchange(shared + GF_BOX_PLACES, id, a.kw);
-    const gf_box_windows<T> windows(id, a.kw);
-    char *row = reinterpret_cast<char *>(gf_row<T>(a.dst, y) + (place.x - place.past));
-    uint4 in[GF_BOX_ROWS], out[GF_BOX_ROWS];
-#pragma unroll
-    for (int r = 0; r < GF_BOX_ROWS; r++) {
-        in[r] = enter.next();
-        out[r] = r > 0 ? leave.next() : gf_box_all(0);
-    }
+    enum { STEP = GF_BOX_STEP, RUN = GF_BOX_WALK_RUN, BYTES = RUN * sizeof(T), N = 16 / sizeof(T) };
+    enum { LANES = 4 * RUN / N, AT_ONCE = 32 / LANES, PITCH = 4 * BYTES + 16 };
+    const gf_boxwalk_args &a = block.a;
+    const int number = static_cast<int>(threadIdx.x) - a.walkers, lane = number % 32;
+    const int run = number / STEP * RUN, column = number / 32 * 4 * RUN + lane % LANES * N;
+    const int in_row = lane % STEP * GF_BOX_PITCH_OF_SUMS + 16 * (run / gf_box_group<T>::N);
+    unsigned char *const results = block.results + number / 32 * STEP * PITCH;
+    unsigned char *const own = results + lane % STEP * PITCH + lane / STEP * BYTES;
+    const unsigned char *const from = results + lane / LANES * PITCH + lane % LANES * 16;
+    const int n = min(block.width - column, static_cast<int>(N)); /* that the lane stores */
+    char *to =
+        reinterpret_cast<char *>(gf_row<T>(a.dst, block.y + lane / LANES) + block.x + column);
 #pragma unroll 1
-    for (int i = 0; i < n; i += GF_BOX_ROWS) {
-        gf_box_columns<T> own[GF_BOX_ROWS];
+    for (int i = 0; i < block.rows; i += STEP) {
+        block.wait(i);
+        if (run < block.width) gf_box_along<T, LEFT, RIGHT>(a, block.sums_of(i) + in_row, own);
+        gf_sync_warp();
 #pragma unroll
-        for (int r = 0; r < GF_BOX_ROWS; r++) {
-            columns.change(in[r], out[r]);
-            own[r] = columns;
+        for (int r = 0; r < STEP; r += AT_ONCE, to += AT_ONCE * a.dst.pitch) {
+            if (i + r + lane / LANES >= block.rows) continue;
+            const uint4 v = *reinterpret_cast<const uint4 *>(from + r * PITCH);
+            if (n == N)
+                *reinterpret_cast<uint4 *>(to) = v;
+            else
+                gf_box_put_some(to, v, n * static_cast<int>(sizeof(T)));
         }
-        if (i + GF_BOX_ROWS < n) {
-#pragma unroll
-            for (int r = 0; r < GF_BOX_ROWS; r++) in[r] = enter.next(), out[r] = leave.next();
-        }
-        exchange.write(own);
-        if (folds) exchange.fold(!lane.whole, places, outside, own);
-        unsigned sums[GF_BOX_ROWS][LANE], begin[GF_BOX_ROWS];
-        uint4 pixels[GF_BOX_ROWS];
-#pragma unroll
-        for (int r = 0; r < GF_BOX_ROWS; r++) {
-            unsigned right[8];
-            exchange.template read<SHIFT>(r, right);
-            begin[r] = windows.along(own[r].sum, right, sums[r]);
-        }
-        gf_box_before(begin);
-#pragma unroll
-        for (int r = 0; r < GF_BOX_ROWS; r++) begin[r] += gf_warp_sum(windows.first(own[r].sum));
-#pragma unroll
-        for (int r = 0; r < GF_BOX_ROWS; r++)
-            pixels[r] =
-                gf_box_group(windows.pixels(sums[r], begin[r], a.combine.scale), past_bytes);
-#pragma unroll
-        for (int r = 0; r < GF_BOX_ROWS; r++, row += a.dst.pitch)
-            if (i + r < n) gf_box_put(a.dst, place, reinterpret_cast<T *>(row), pixels[r]);
         gf_sync_warp(); /* until all have read, nobody writes */
     }
 }
 
-/* The places of the lane's columns, or of those they are folded to; first: the warp's first one. */
-template <class T> GF_DEVICE void gf_box_find(const gf_box_args &a, int first, short *places)
+/* The same for the windows at hand, whose results lie over column kw / 2. */
+template <class T, int LEFT, class S>
+GF_DEVICE void gf_box_sum_windows_by_width(const gf_box_walker<T, S> &block)
 {
-    const int id = static_cast<int>(threadIdx.x) % 32, most = gf_box_pixels<T>::WARP - 1;
-#pragma unroll 1
-    for (int i = id * gf_box_pixels<T>::LANE, k = 0; k < gf_box_pixels<T>::LANE; i++, k++) {
-        const int x = gf_border_index(first + i, a.src.width, a.border);
-        places[i] =
-            static_cast<short>(x < 0 ? -1 : gf_box_exchange<T>::at(min(max(x - first, 0), most)));
-    }
-}
-
-template <class T, int SHIFT>
-GF_DEVICE void gf_box_warp(const gf_box_args &a, unsigned char *shared)
-{
-    enum { LANE = gf_box_pixels<T>::LANE };
-    const int id = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    const int number = static_cast<int>(blockIdx.x) * GF_BOX_WARPS + warp;
-    if (number >= a.segments) return;
-    /* first the segments of the two strips at the ends, which are shorter */
-    const int inner = number - a.edges, ends = min(a.strips, 2);
-    const int strip = inner < 0 ? number % ends * (a.strips - 1) : 1 + inner % (a.strips - 2);
-    const int rows = inner < 0 ? a.edge_rows : a.rows;
-    const int x = a.first + strip * a.step;
-    const int y = (inner < 0 ? number / ends : inner / (a.strips - 2)) * rows;
-    const int n = min(rows, a.dst.height - y);
-    unsigned char *const own = shared + warp * GF_BOX_WARP_SHARED;
-    gf_box_find<T>(a, x, reinterpret_cast<short *>(own));
-    gf_box_lane lane;
-    lane.x = x + LANE * id;
-    if (a.border == GF_B_WRAP) lane.x = gf_border_index(lane.x, a.src.width, GF_B_WRAP);
-    lane.reads = lane.x >= 0 && lane.x < a.src.width;
-    lane.whole = lane.reads && lane.x + LANE <= a.src.width;
-    gf_box_place place;
-    place.x = x + LANE * id + a.ax;
-    place.past = (a.ax - a.first) % LANE; /* a.first is a multiple of that */
-    const int group = place.x - place.past;
-    const int begin = x + a.ax - place.past + (place.past ? LANE : 0);
-    place.store = group >= begin && group < begin + a.step && group < a.dst.width;
-    place.whole = group + LANE <= a.dst.width;
-    const bool inside =
-        x >= 0 && x + gf_box_pixels<T>::WARP <= a.src.width && y >= a.ay &&
-        y - a.ay + a.kh - 1 + (n + GF_BOX_ROWS - 1) / GF_BOX_ROWS * GF_BOX_ROWS <= a.src.height;
-    if (inside)
-        gf_box_walk<T, SHIFT, true>(a, lane, place, own, y, n);
+    enum { N = gf_box_group<T>::N };
+    if (block.a.left != LEFT) return;
+    if (block.a.kw % 2)
+        gf_box_sum_windows<T, LEFT, (N + 1 - LEFT) % N>(block);
     else
-        gf_box_walk<T, SHIFT, false>(a, lane, place, own, y, n);
+        gf_box_sum_windows<T, LEFT, (N - LEFT) % N>(block);
+}
+template <class S>
+GF_DEVICE void gf_box_sum_windows_any(const gf_box_walker<unsigned char, S> &block)
+{
+    gf_box_sum_windows_by_width<unsigned char, 0>(block);
+    gf_box_sum_windows_by_width<unsigned char, 1>(block);
+    gf_box_sum_windows_by_width<unsigned char, 2>(block);
+    gf_box_sum_windows_by_width<unsigned char, 3>(block);
+    gf_box_sum_windows_by_width<unsigned char, 4>(block);
+    gf_box_sum_windows_by_width<unsigned char, 5>(block);
+    gf_box_sum_windows_by_width<unsigned char, 6>(block);
+    gf_box_sum_windows_by_width<unsigned char, 7>(block);
+}
+template <class S>
+GF_DEVICE void gf_box_sum_windows_any(const gf_box_walker<unsigned short, S> &block)
+{
+    gf_box_sum_windows_by_width<unsigned short, 0>(block);
+    gf_box_sum_windows_by_width<unsigned short, 1>(block);
+    gf_box_sum_windows_by_width<unsigned short, 2>(block);
+    gf_box_sum_windows_by_width<unsigned short, 3>(block);
 }
 
-#define GF_BOX_WARP_KERNEL(pixel, T, SHIFT)                                                        \
-    GF_KERNEL_BOUNDS(32 * GF_BOX_WARPS, GF_BOX_BLOCKS, gf_box_##pixel##_##SHIFT, gf_box_args, a)   \
+template <class T> GF_DEVICE void gf_box_walk(const gf_boxwalk_args &a, unsigned char *shared)
+{
+    const gf_box_walker<T, typename gf_box_sum<T>::column> block(a, shared);
+    if (static_cast<int>(threadIdx.x) < a.walkers)
+        gf_box_sum_columns(block);
+    else
+        gf_box_sum_windows_any(block);
+}
+#endif
+
+#ifdef GF_HAVE_TENSOR
+#define GF_BOX_WALK(T, a, shared) gf_box_walk<T>(a, shared)
+#else
+#define GF_BOX_WALK(T, a, shared) static_cast<void>(shared)
+#endif
+#define GF_BOX_WALK_KERNEL(pixel, T)                                                               \
+    GF_KERNEL_BOUNDS(GF_BOX_WALK_THREADS, 2, gf_box_walk_##pixel, gf_boxwalk_args, a)              \
     {                                                                                              \
         GF_SHARED(unsigned char, shared);                                                          \
-        gf_box_warp<T, SHIFT>(a, shared);                                                          \
+        GF_BOX_WALK(T, a, shared);                                                                 \
     }
-GF_BOX_WARP_KERNEL(u8, unsigned char, 0)
-GF_BOX_WARP_KERNEL(u8, unsigned char, 1)
-GF_BOX_WARP_KERNEL(u8, unsigned char, 2)
-GF_BOX_WARP_KERNEL(u8, unsigned char, 3)
-GF_BOX_WARP_KERNEL(u8, unsigned char, 4)
-GF_BOX_WARP_KERNEL(u8, unsigned char, 5)
-GF_BOX_WARP_KERNEL(u8, unsigned char, 6)
-GF_BOX_WARP_KERNEL(u8, unsigned char, 7)
-GF_BOX_WARP_KERNEL(u16, unsigned short, 0)
-GF_BOX_WARP_KERNEL(u16, unsigned short, 1)
-GF_BOX_WARP_KERNEL(u16, unsigned short, 2)
-GF_BOX_WARP_KERNEL(u16, unsigned short, 3)
+GF_BOX_WALK_KERNEL(u8, unsigned char)
+GF_BOX_WALK_KERNEL(u16, unsigned short)
 
 /* ---- any pixels and larger windows: columns ------------------------------------------------- */
 

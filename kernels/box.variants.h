@@ -2,38 +2,51 @@
 #ifndef GF_BOX_VARIANTS_H
 #define GF_BOX_VARIANTS_H
 
-/* gf_box_u8_N and gf_box_u16_N: bytes of a row that a lane has; the longest windows, u8 ones to
- * either axis so that sums of a column and of the window fit 15 and 22 bits; warps of a block. N is
- * kw modulo half of a lane's columns. */
+/* Both: rows of a step. */
+enum { GF_BOX_STEP = 8 };
+
+/* gf_box_walk_PIXEL: most groups of 8 bytes of a strip's row, each with a thread, and most threads
+ * of a block; results of a row that a thread makes, and most bytes of those of a block; the longest
+ * windows, so that sums of u8 columns fit 15 bits, those of windows 22 bits; steps whose rows are
+ * under way. A list of columns that the source has not: bytes, and an entry's half for the border's
+ * value. */
 enum {
-    GF_BOX_LANE_BYTES = 16,
+    GF_BOX_WALK_GROUPS = 152,
+    GF_BOX_WALK_THREADS = 480,
+    GF_BOX_WALK_RUN = 32,
+    GF_BOX_WALK_BYTES = 1184,
     GF_BOX_LONGEST = 128,
-    GF_BOX_WARPS = 4,
-    GF_BOX_BLOCKS = 4,
-    GF_BOX_ROWS = 2
+    GF_BOX_AHEAD = 2,
+    GF_BOX_LIST_BYTES = 4 * 256,
+    GF_BOX_OUTSIDE = 0xffff
 };
 
-/* Groups of a lane's columns that a warp makes results of: those whose windows lie in its columns.
- */
-#define GF_BOX_LANE(BYTES) (GF_BOX_LANE_BYTES / (BYTES))
-#define GF_BOX_WARP_GROUPS(KW, BYTES) ((32 * GF_BOX_LANE(BYTES) - (KW) + 1) / GF_BOX_LANE(BYTES))
-
-/* Shared memory of a warp: two bytes a column for where the columns are that it has to fold, and
- * twice the sums of a row's columns, in two planes of every other 16 bytes; lanes read past the
- * last ones. */
+/* Bytes of a row of the ring and of a row of sums, with a group more that is read and does not
+ * count: the same columns of eight rows lie in different banks. */
 enum {
-    GF_BOX_PLACES = 2 * 32 * GF_BOX_LANE_BYTES,
-    GF_BOX_PLANE = 16 * (32 + GF_BOX_LONGEST / 8 + 2),
-    GF_BOX_WARP_SHARED = GF_BOX_PLACES + 2 * GF_BOX_ROWS * GF_BOX_PLANE
+    GF_BOX_RING_PITCH = 8 * GF_BOX_WALK_GROUPS,
+    GF_BOX_PITCH_OF_SUMS = 16 * (GF_BOX_WALK_GROUPS + 7) / 128 * 128 + 16
 };
 
-/* gf_box_PIXEL: threads of a block, which has four neighbouring columns for each; rows of a step, a
- * warp for each; results that a lane makes in a row, an odd number, so that what the lanes read
+/* Rows of a ring: those of a window of KH rows and those under way; or the latter only, where there
+ * is a second one for rows that leave. Its bytes, or those of both. Results of a warp, of pixels of
+ * so many bytes. Shared memory. */
+#define GF_BOX_RING_ROWS(KH)                                                                       \
+    (((KH) + GF_BOX_STEP * (GF_BOX_AHEAD + 1) - 1) / GF_BOX_STEP * GF_BOX_STEP)
+enum { GF_BOX_FEW_ROWS = GF_BOX_STEP * (GF_BOX_AHEAD + 1) };
+#define GF_BOX_RING_BYTES(ROWS, KH)                                                                \
+    (((ROWS) >= (KH) + GF_BOX_STEP * GF_BOX_AHEAD ? 1 : 2) * (ROWS)*GF_BOX_RING_PITCH)
+#define GF_BOX_WARP_RESULTS(BYTES) (GF_BOX_STEP * (4 * GF_BOX_WALK_RUN * (BYTES) + 16))
+#define GF_BOX_WALK_SHARED(RING_BYTES, WARPS, BYTES)                                               \
+    (GF_BOX_LIST_BYTES + 2 * GF_BOX_STEP * GF_BOX_PITCH_OF_SUMS + (RING_BYTES) +                   \
+     (WARPS)*GF_BOX_WARP_RESULTS(BYTES))
+
+/* gf_box_PIXEL: threads of a block, which has four neighbouring columns for each; a warp makes a
+ * row of a step; results that a lane makes in a row, an odd number, so that what the lanes read
  * lies in different banks. */
 enum {
     GF_BOX_THREADS = 256,
     GF_BOX_COLUMNS = 4 * GF_BOX_THREADS,
-    GF_BOX_STEP = 8,
     GF_BOX_RUN = 33,
     GF_BOX_WIDEST = 512,                           /* window */
     GF_BOX_PITCH = GF_BOX_COLUMNS + GF_BOX_RUN + 3 /* lanes read on for results that do not count */

@@ -316,11 +316,27 @@ typedef struct gf_box_args {
     int rows;        /* output rows of a segment of a strip */
     int segments;    /* in all */
     int aligned;     /* rows of both images begin at multiples of 16 bytes */
-    int edges;       /* segments of the first and last strips, in turns, where these are apart, */
-    int edge_rows;   /* and their rows */
     int unused;
 } gf_box_args;
-GF_SAME_SIZE(gf_box_args, 224);
+GF_SAME_SIZE(gf_box_args, 216);
+
+/* The same for u8 and u16, for windows that lie around their results: kw / 2 columns before it. */
+typedef struct gf_boxwalk_args {
+    gf_kimage src, dst;
+    int kw, kh, ax, ay, border;
+    unsigned outside_pixels, outside_sum; /* a word of the border's value; kh of it */
+    int strips, step; /* side by side; results from one to the next, which fill 16 bytes */
+    int rows;         /* output rows of a segment of a strip, which a block makes */
+    int left;         /* columns of a strip before the first window */
+    int walkers;      /* threads of a block that keep sums of columns, whole warps */
+    int ring_rows;    /* a multiple of GF_BOX_STEP */
+    /* u8: what a sum begins with, a float's bits; what it is multiplied with, in bytes for columns
+     * that enter, that leave (the lower half of a word, the higher), and for both halves */
+    int start, enters, leaves, both;
+    float factor, rounds; /* of a sum; so that adding it rounds, less what `start` amounts to */
+    int unused;
+} gf_boxwalk_args;
+GF_SAME_SIZE(gf_boxwalk_args, 144);
 
 /* ---- two windows in one launch: kernels/pair.cu --------------------------------------------- */
 

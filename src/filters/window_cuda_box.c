@@ -1,23 +1,32 @@
 /* Boxes by running sums on CUDA: kernels/box.cu. */
 #include "filters/window_cuda.h"
 
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "filters/kimage.h"
 #include "kernels/box.variants.h"
 
-/* A kernel, and how it is launched on the images at hand. */
-typedef struct box_launch {
+/* Kernels, and how they are launched on the images at hand; args are complete but for the images.
+ */
+typedef struct box_any {
     const gfi_kernel *kernel;
     gfi_launch_config config;
-    gf_box_args args; /* complete but for the images */
-} box_launch;
+    gf_box_args args;
+} box_any;
 
-/* warps: for images with aligned rows, where they serve; else there is no kernel. */
+typedef struct box_walk {
+    const gfi_kernel *kernel;
+    gfi_launch_config config;
+    gf_boxwalk_args args;
+} box_walk;
+
+/* walk: for images with aligned rows, where it serves; else there is no kernel. */
 typedef struct box_state {
-    box_launch any, warps;
+    box_any any;
+    box_walk walk;
 } box_state;
 
 static int positive_rest(int a, int b) { return (a % b + b) % b; }
@@ -79,17 +88,10 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
     return gfi_window_countable(request, why);
 }
 
-/* Strips of the kernels whose warps walk by themselves. */
-static void share_columns(const gfi_request *request, gf_box_args *a)
+/* Columns of a group, of which a thread of the walking kernels has the sums. */
+static int group_of(const gfi_request *request)
 {
-    const int bytes = (int)gf_pixel_bytes(request->in.pixel), lane = GF_BOX_LANE(bytes);
-    const int past = positive_rest(a->ax, lane);
-    const int groups = gfi_divide_up(request->out.width, lane);
-    /* of a strip's groups the first one would take its begin from another strip */
-    const int most = GF_BOX_WARP_GROUPS(a->kw, bytes) - (past ? 1 : 0);
-    a->first = past - a->ax - (past ? lane : 0);
-    a->strips = gfi_divide_up(groups, most);
-    a->step = gfi_divide_up(groups, a->strips) * lane;
+    return 8 / (int)gf_pixel_bytes(request->in.pixel);
 }
 
 /* Whether the columns that a strip lacks are the same as others of the strip, or, where the border
@@ -97,25 +99,66 @@ static void share_columns(const gfi_request *request, gf_box_args *a)
 static bool folds_inside(const gfi_request *request)
 {
     const gfi_window *w = request->window;
-    const int width = request->in.width, right = w->kw - w->ax;
-    const int lane = GF_BOX_LANE((int)gf_pixel_bytes(request->in.pixel));
-    gf_box_args a = { .kw = w->kw, .ax = w->ax };
-    if (w->border == GF_BORDER_WRAP) return width % lane == 0;
-    share_columns(request, &a);
-    const int last = a.first + (a.strips - 1) * a.step; /* strip that reaches furthest right */
-    return w->ax >= 0 && right > 0 && request->out.width == width && width > 2 * w->kw &&
-           width - 1 - right >= last;
+    const int width = request->in.width;
+    if (w->border == GF_BORDER_WRAP) return width % group_of(request) == 0;
+    return request->out.width == width && width > w->kw;
 }
 
-/* Whether warps that walk by themselves serve: sums fit, and results are not clipped. */
-static bool serves_warps(const gfi_request *request)
+/* Where the sums of u8 windows begin, and what counts them. As a float's bits they are that float
+ * if they begin at some N of its range [2^(23-s), 2^(24-s)) and count 2^s each; N times the factor
+ * is whole, or so nearly that no result's rounding feels it, and is taken away again. */
+static bool count_bytes(const gfi_window *w, gf_boxwalk_args *a)
+{
+    enum { MOST_SHIFT = 6, TRIES = 64 };
+    static const double NEAR = 2.5e-4; /* levels; 1e-3 would do */
+    const double most = 255.0 * w->kw * w->kh, factor = (float)factor_of(w);
+    int shift = MOST_SHIFT;
+    while (shift > 0 && ldexp(1, 23 - shift) < most + 1) shift--;
+    double whole = ceil(ldexp(factor, 23 - shift)), begin = 0, best = INFINITY;
+    for (int i = 0; i < TRIES; i++) {
+        const double n = rint((whole + i) / factor), miss = fabs(n * factor - (whole + i));
+        if (n + most >= ldexp(1, 24 - shift)) break;
+        if (miss >= best) continue;
+        best = miss, begin = n;
+    }
+    if (!(best <= NEAR)) return false;
+    const float from = (float)begin;
+    memcpy(&a->start, &from, sizeof from);
+    a->rounds -= (float)rint(begin * factor);
+    const int one = 1 << shift, minus = 256 - one;
+    a->enters = one | one << 24;
+    a->leaves = (int)((unsigned)minus | (unsigned)minus << 24);
+    a->both = one | one << 8;
+    return true;
+}
+
+/* What the walking kernels need to know of the window; whether they serve: sums fit, results are
+ * not clipped. */
+static bool walks(const gfi_request *request, gf_boxwalk_args *a)
 {
     static const double MOST = 1 + 1e-6;
+    static const float ROUNDS = 12582912; /* 1.5 * 2^23 */
     const gfi_window *w = request->window;
-    const int longest = request->in.pixel == GF_PIXEL_U8 ? GF_BOX_LONGEST : INT_MAX;
-    return request->n_fused == 0 && request->in.pixel != GF_PIXEL_F32 &&
-           request->out.pixel == request->in.pixel && w->kw <= GF_BOX_LONGEST && w->kh <= longest &&
-           w->offset == 0 && factor_of(w) >= 0 && w->abs_sum <= MOST && folds_inside(request);
+    const bool bytes = request->in.pixel == GF_PIXEL_U8;
+    char why[GFI_WHY_BYTES];
+    if (request->n_fused != 0 || request->in.pixel == GF_PIXEL_F32 ||
+        request->out.pixel != request->in.pixel || w->kw > GF_BOX_LONGEST ||
+        (bytes && w->kh > GF_BOX_LONGEST) || w->ax != w->kw / 2 || w->offset != 0 ||
+        !(factor_of(w) > 0) || w->abs_sum > MOST || !folds_inside(request) ||
+        !gfi_window_has_tensor(request, why))
+        return false;
+    const unsigned outside = w->border == GF_BORDER_CONSTANT ? (unsigned)w->border_value : 0;
+    *a = (gf_boxwalk_args){ .kw = w->kw,
+                            .kh = w->kh,
+                            .ax = w->ax,
+                            .ay = w->ay,
+                            .border = (int)w->border,
+                            .outside_pixels = outside * (bytes ? 0x01010101u : 0x00010001u),
+                            .outside_sum = outside * (unsigned)w->kh,
+                            .left = positive_rest(-w->ax, group_of(request)),
+                            .factor = (float)factor_of(w),
+                            .rounds = ROUNDS };
+    return !bytes || count_bytes(w, a);
 }
 
 /* ---- launches ------------------------------------------------------------------------------ */
@@ -133,7 +176,7 @@ static void fill_args(const gfi_request *request, gf_box_args *args)
     args->combine.scale = (float)factor_of(w);
 }
 
-static void shape_any(const gfi_request *request, box_launch *to)
+static void shape_any(const gfi_request *request, box_any *to)
 {
     enum { GROUP = 4, STEP = 32, BLOCKS = 2 };
     const gfi_window *w = request->window;
@@ -152,87 +195,126 @@ static void shape_any(const gfi_request *request, box_launch *to)
                                       .shared_bytes = (size_t)GF_BOX_SHARED_BYTES(w->kh) };
 }
 
-/* The strips at the ends take longer for a row, so their segments are half as long. */
-static void shape_warps(const gfi_request *request, box_launch *to)
+/* Blocks that a multiprocessor runs at a time. */
+static int blocks_at_a_time(const gfi_request *request, const gfi_launch_config *config)
 {
-    enum { WARPS = GF_BOX_WARPS * GF_BOX_BLOCKS };
-    const int64_t wanted = (int64_t)gfi_window_chip(request).multiprocessors * WARPS;
-    gf_box_args *a = &to->args;
-    fill_args(request, a);
-    share_columns(request, a);
-    const int ends = a->strips > 1 ? 2 : 1, inner = a->strips - ends;
-    a->rows = segment_rows(request, inner + 2 * ends, wanted);
-    a->edge_rows = a->rows / 2;
-    a->edges = ends * gfi_divide_up(request->out.height, a->edge_rows);
-    a->segments = a->edges + inner * gfi_divide_up(request->out.height, a->rows);
+    enum { THREADS = 2 * GF_BOX_WALK_THREADS, RESERVED = 1024 };
+    const int shared = (int)gfi_window_chip(request).shared_bytes_sm;
+    const int by_shared = shared / ((int)config->shared_bytes + RESERVED);
+    const int by_threads = THREADS / (int)config->block[0];
+    const int blocks = by_shared < by_threads ? by_shared : by_threads;
+    return blocks > 1 ? blocks : 1;
+}
+
+/* Strips of at most so many bytes of results a row, all alike. */
+static void share_columns(const gfi_request *request, int most_bytes, box_walk *to)
+{
+    enum { WARP = 32, RUN = GF_BOX_WALK_RUN };
+    gf_boxwalk_args *a = &to->args;
+    const int bytes = (int)gf_pixel_bytes(request->in.pixel), group = group_of(request);
+    const int widest = GF_BOX_WALK_GROUPS * group - a->left - a->kw;
+    const int most = (most_bytes / bytes < widest ? most_bytes / bytes : widest) / RUN;
+    const int runs = gfi_divide_up(request->out.width, RUN);
+    a->strips = gfi_divide_up(runs, most);
+    a->step = gfi_divide_up(runs, a->strips) * RUN;
+    const int columns = a->left + a->step + a->kw - 1;
+    a->walkers = gfi_divide_up(columns, WARP * group) * WARP;
+    const int warps = gfi_divide_up(a->step / RUN * GF_BOX_STEP, WARP);
     to->config = (gfi_launch_config){
-        .grid = { (unsigned)gfi_divide_up(a->segments, GF_BOX_WARPS), 1, 1 },
-        .block = { 32 * GF_BOX_WARPS, 1, 1 },
-        .shared_bytes = (size_t)GF_BOX_WARPS * GF_BOX_WARP_SHARED,
+        .block = { (unsigned)(a->walkers + WARP * warps), 1, 1 },
+        .shared_bytes =
+            (size_t)GF_BOX_WALK_SHARED(GF_BOX_RING_BYTES(a->ring_rows, a->kh), warps, bytes),
     };
 }
 
-/* Time from a shape. pixel_ns: of a pixel of a strip on a whole H200; row_ns: of a row where few
- * segments run; begun: what a row that is added up before the first one costs, of another's time.
- */
-static double shape_ns(const gfi_request *request, const box_launch *launch, double columns,
-                       double pixel_ns, double row_ns, double begun)
+/* Strips, narrower ones where blocks could not have the shared memory. */
+static bool shape_columns(const gfi_request *request, box_walk *to)
 {
-    static const double LAUNCH_NS = 5e3, MULTIPROCESSORS = 132;
-    const gf_box_args *a = &launch->args;
-    const double rows = a->rows + begun * a->kh;
-    const double pixels = columns * a->strips * request->out.height * rows / a->rows;
-    const double work_ns =
-        pixels * pixel_ns * MULTIPROCESSORS / gfi_window_chip(request).multiprocessors;
-    return LAUNCH_NS + (work_ns > rows * row_ns ? work_ns : rows * row_ns);
+    enum { LEAST_BYTES = 4 * GF_BOX_WALK_RUN };
+    const size_t shared = gfi_window_chip(request).shared_bytes_block;
+    int most = GF_BOX_WALK_BYTES;
+    share_columns(request, most, to);
+    while (to->config.shared_bytes > shared && most > LEAST_BYTES)
+        share_columns(request, most /= 2, to);
+    return to->config.shared_bytes <= shared;
 }
 
-/* 2026-11-30, H200, 8192^2. Warps: u8 15 31 101 0.071 0.078 0.112 ms, u16 0.122 0.137 0.189 ms;
- * others: f32 0.256 0.291 0.341 ms, u8 31 101 201 0.220 0.270 0.523 ms, without point filters.
- * 1024^2: 0.032 and 0.034 ms with segments of 32 rows. */
-static double cost_ns(const gfi_request *request)
+/* A window's rows are kept where two blocks have room for them. */
+static bool shape_walk(const gfi_request *request, box_walk *to)
+{
+    gf_boxwalk_args *a = &to->args;
+    if (!walks(request, a)) return false;
+    a->ring_rows = GF_BOX_RING_ROWS(a->kh);
+    if (!shape_columns(request, to) || blocks_at_a_time(request, &to->config) < 2) {
+        a->ring_rows = GF_BOX_FEW_ROWS;
+        if (!shape_columns(request, to)) return false;
+    }
+    const int64_t blocks = blocks_at_a_time(request, &to->config);
+    a->rows = segment_rows(request, a->strips, gfi_window_chip(request).multiprocessors * blocks);
+    const int segments = a->strips * gfi_divide_up(request->out.height, a->rows);
+    to->config.grid[0] = (unsigned)segments, to->config.grid[1] = to->config.grid[2] = 1;
+    return true;
+}
+
+/* Time of segments of so many rows, after `begun` others. columns: of all
+ * strips; pixel_ns: of one of them a row, on a whole H200; row_ns: of a row where few run. */
+static double segments_ns(const gfi_request *request, double columns, int rows, double begun,
+                          double pixel_ns, double row_ns)
+{
+    static const double LAUNCH_NS = 5e3, MULTIPROCESSORS = 132;
+    const double all_rows = rows + begun;
+    const double pixels = columns * request->out.height * all_rows / rows;
+    const double work_ns =
+        pixels * pixel_ns * MULTIPROCESSORS / gfi_window_chip(request).multiprocessors;
+    return LAUNCH_NS + (work_ns > all_rows * row_ns ? work_ns : all_rows * row_ns);
+}
+
+/* 2026-11-30, H200, 8192^2: u8 15 31 64 101 0.052 0.062 0.083 0.094 ms, u16 15 31 101 0.092 0.108
+ * 0.173 ms; 1024^2 u8 31 0.014 ms. A window's columns are added up once for a run of results. */
+static double walk_ns(const gfi_request *request, const box_walk *walk)
+{
+    const gf_boxwalk_args *a = &walk->args;
+    const bool bytes = request->in.pixel == GF_PIXEL_U8, few = a->ring_rows == GF_BOX_FEW_ROWS;
+    const double columns = (double)a->walkers * group_of(request) * a->strips;
+    const double keeps_ns = bytes ? 0.515e-3 + 6.6e-6 * a->kw : 0.86e-3 + 10.6e-6 * a->kw;
+    const double few_ns = bytes ? 0.71e-3 + 1.8e-6 * a->kw : 1.28e-3 + 3.6e-6 * a->kw;
+    return segments_ns(request, columns, a->rows, 0.5 * a->kh, few ? few_ns : keeps_ns, 290);
+}
+
+/* 2026-11-30, H200, 8192^2: f32 15 31 101 0.256 0.291 0.341 ms, u8 31 101 201 0.220 0.270 0.523 ms,
+ * without point filters. */
+static double any_ns(const gfi_request *request, const box_any *any)
 {
     static const double ONE_BLOCK = 1.6; /* with shared memory for a second one none is left */
-    const gf_pixel pixel = request->in.pixel;
-    box_launch launch;
-    if (serves_warps(request)) {
-        shape_warps(request, &launch);
-        const int bytes = (int)gf_pixel_bytes(pixel);
-        return shape_ns(request, &launch, 32 * GF_BOX_LANE(bytes), bytes == 1 ? 0.78e-3 : 1.46e-3,
-                        500, 0.6);
-    }
-    shape_any(request, &launch);
-    const bool alone = 2 * launch.config.shared_bytes > gfi_window_chip(request).shared_bytes_sm;
-    return shape_ns(request, &launch, GF_BOX_COLUMNS,
-                    (pixel == GF_PIXEL_F32 ? 3.73e-3 : 2.79e-3) * (alone ? ONE_BLOCK : 1), 600,
-                    0.5);
+    const bool alone = 2 * any->config.shared_bytes > gfi_window_chip(request).shared_bytes_sm;
+    const double pixel_ns = request->in.pixel == GF_PIXEL_F32 ? 3.73e-3 : 2.79e-3;
+    return segments_ns(request, (double)GF_BOX_COLUMNS * any->args.strips, any->args.rows,
+                       0.5 * any->args.kh, pixel_ns * (alone ? ONE_BLOCK : 1), 600);
+}
+
+static double cost_ns(const gfi_request *request)
+{
+    box_state shapes;
+    if (shape_walk(request, &shapes.walk)) return walk_ns(request, &shapes.walk);
+    shape_any(request, &shapes.any);
+    return any_ns(request, &shapes.any);
 }
 
 /* ---- prepare and run ----------------------------------------------------------------------- */
 
-static gf_status prepare_any(const gfi_request *request, box_launch *to)
+static gf_status find(const gfi_request *request, const char *prefix, const gfi_kernel **out)
 {
     char name[32];
-    shape_any(request, to);
-    snprintf(name, sizeof name, "gf_box_%s", gf_pixel_name(request->in.pixel));
-    return gfi_kernel_find(gfi_queue_device(request->queue), name, &to->kernel);
-}
-
-static gf_status prepare_warps(const gfi_request *request, box_launch *to)
-{
-    const int half = GF_BOX_LANE((int)gf_pixel_bytes(request->in.pixel)) / 2;
-    char name[32];
-    shape_warps(request, to);
-    snprintf(name, sizeof name, "gf_box_%s_%d", gf_pixel_name(request->in.pixel),
-             request->window->kw % half);
-    return gfi_kernel_find(gfi_queue_device(request->queue), name, &to->kernel);
+    snprintf(name, sizeof name, "%s_%s", prefix, gf_pixel_name(request->in.pixel));
+    return gfi_kernel_find(gfi_queue_device(request->queue), name, out);
 }
 
 static gf_status prepare(const gfi_request *request, void *state)
 {
     box_state *s = state;
-    GFI_TRY(prepare_any(request, &s->any));
-    return serves_warps(request) ? prepare_warps(request, &s->warps) : GF_OK;
+    shape_any(request, &s->any);
+    GFI_TRY(find(request, "gf_box", &s->any.kernel));
+    return shape_walk(request, &s->walk) ? find(request, "gf_box_walk", &s->walk.kernel) : GF_OK;
 }
 
 /* Whether every row begins at a multiple of 16 bytes. */
@@ -246,20 +328,26 @@ static gf_status run(const gfi_request *request, void *state, const gf_view *src
                      const gf_view *dst)
 {
     box_state *s = state;
+    const gf_kimage from = gfi_kimage_src(request, src), to = gfi_kimage_dst(request, dst);
     const bool aligned = rows_aligned(src) && rows_aligned(dst);
-    box_launch *use = aligned && s->warps.kernel ? &s->warps : &s->any;
-    use->args.src = gfi_kimage_src(request, src);
-    use->args.dst = gfi_kimage_dst(request, dst);
-    use->args.aligned = aligned;
-    return gfi_window_launch(request, use->kernel, &use->config, &use->args, sizeof use->args);
+    if (aligned && s->walk.kernel) {
+        box_walk *walk = &s->walk;
+        walk->args.src = from, walk->args.dst = to;
+        return gfi_window_launch(request, walk->kernel, &walk->config, &walk->args,
+                                 sizeof walk->args);
+    }
+    box_any *any = &s->any;
+    any->args.src = from, any->args.dst = to, any->args.aligned = aligned;
+    return gfi_window_launch(request, any->kernel, &any->config, &any->args, sizeof any->args);
 }
 
 static void describe(const void *state, char *out, size_t n_bytes)
 {
     const box_state *s = state;
-    const box_launch *use = s->warps.kernel ? &s->warps : &s->any;
-    snprintf(out, n_bytes, "running sums, %d strips, segments of %d rows", use->args.strips,
-             use->args.rows);
+    const bool walk = s->walk.kernel != NULL;
+    snprintf(out, n_bytes, "running sums, %d strips, segments of %d rows",
+             walk ? s->walk.args.strips : s->any.args.strips,
+             walk ? s->walk.args.rows : s->any.args.rows);
 }
 
 const gf_impl gfi_window_cuda_box = { .name = "cuda-box",
