@@ -350,4 +350,19 @@ typedef struct gf_pair_args {
 } gf_pair_args;
 GF_SAME_SIZE(gf_pair_args, 216 + 8 + 64 + 16);
 
+/* ---- separable windows of one term, K x K: kernels/ring.cu ---------------------------------- */
+
+enum { GF_RING_TAPS = 32 };
+typedef struct gf_ring_args {
+    gf_kimage src, dst;
+    gf_kcombine combine;
+    int ax, ay, border;
+    float border_value;
+    int strip, rows; /* output columns of a block, a multiple of GF_RING_COLUMNS; and rows */
+    float centre;    /* what the source's pixel counts beside the window's sum; */
+    int plain;       /* that sum is the result */
+    float row[GF_RING_TAPS], col[GF_RING_TAPS];
+} gf_ring_args;
+GF_SAME_SIZE(gf_ring_args, 192 + 2 * 4 * GF_RING_TAPS);
+
 #endif

@@ -19,6 +19,7 @@ const gf_impl *const gfi_window_impls[] = {
     &gfi_window_cuda_coarse,
     &gfi_window_cuda_tilefft,
     &gfi_window_cuda_direct,
+    &gfi_window_cuda_ring,
     &gfi_window_cuda_sep,
     &gfi_window_cuda_fft,
     &gfi_window_cuda_any,

@@ -7,15 +7,19 @@
 #include "core/alloc.h"
 #include "filters/point_cuda.h"
 
-gfi_chip gfi_window_chip(const gfi_request *request)
+gfi_chip gfi_window_whole_chip(const gfi_request *request)
 {
     const gfi_device_facts *facts = request->facts;
+    if (!facts) return gfi_tune_average_chip();
+    return (gfi_chip){ .multiprocessors = facts->multiprocessors,
+                       .shared_bytes_block = facts->shared_bytes_block,
+                       .shared_bytes_sm = facts->shared_bytes_sm };
+}
+
+gfi_chip gfi_window_chip(const gfi_request *request)
+{
     const int images = request->usual_images > 1 ? request->usual_images : 1;
-    gfi_chip chip = gfi_tune_average_chip();
-    if (facts)
-        chip = (gfi_chip){ .multiprocessors = facts->multiprocessors,
-                           .shared_bytes_block = facts->shared_bytes_block,
-                           .shared_bytes_sm = facts->shared_bytes_sm };
+    gfi_chip chip = gfi_window_whole_chip(request);
     chip.multiprocessors = (chip.multiprocessors + images - 1) / images;
     return chip;
 }

@@ -7,8 +7,9 @@
 #include "filters/window.h"
 #include "kernels/gf_kargs.h"
 
-/* The device a request is for, or a middling one while none is open; of a batch each image has its
- * share of the multiprocessors. */
+/* The device a request is for, or a middling one while none is open; and what of it an image of a
+ * batch has: its share of the multiprocessors. */
+gfi_chip gfi_window_whole_chip(const gfi_request *request);
 gfi_chip gfi_window_chip(const gfi_request *request);
 
 /* Bytes that one run reads and writes. */
