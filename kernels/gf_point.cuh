@@ -25,7 +25,11 @@ template <int N> GF_DEVICE void gf_point_one(const gf_kpoint &p, float (&v)[N])
         break;
     case GF_POINT_THRESHOLD:
 #pragma unroll
-        for (int i = 0; i < N; i++) v[i] = v[i] > p.c ? p.b : v[i] <= p.c ? p.a : v[i];
+        for (int i = 0; i < N; i++) {
+            /* As two choices it is done without branches; NaN stays. */
+            const float level = v[i] > p.c ? p.b : p.a;
+            v[i] = v[i] == v[i] ? level : v[i];
+        }
         break;
     }
 }
