@@ -113,7 +113,7 @@ typedef struct gf_stream_args {
     gf_kcombine combine;
     int ax, ay, border;
     float border_value;
-    int rows, lead;  /* output rows of a block, of which the first blocks lack `lead` */
+    int rows, lead;  /* output rows of a block; the first ones begin `lead` rows above the image */
     int edge_layers; /* first rows of blocks, which make columns one by one, */
     int edge_rows;   /* so many of their pixels a thread: */
     int left, right; /* the output columns before `left` and from `right` on */
@@ -127,11 +127,15 @@ typedef struct gf_stream_args {
                                                                      * all rows, */
     unsigned bias[2];     /* added to the rows' sums of a term, */
     float start[2];       /* and taken off again here, with the column's taps */
-    int unused;
+    float middle;         /* GRADIENT: c, */
+    unsigned middle_halves; /* and HALVES, twice as binary16 */
+    unsigned border_word;   /* pixels of the border's value, */
+    int tiles;              /* for which there are such pixels: all goes by tiles */
+    int unused[2];
     float full[GF_STREAM_LONGEST * GF_STREAM_LONGEST + 3];    /* K rows of K, no terms */
     float row[2][GF_STREAM_LONGEST + 1], col[2][GF_STREAM_LONGEST + 1]; /* of the terms */
 } gf_stream_args;
-GF_SAME_SIZE(gf_stream_args, 304 + 912 + 256);
+GF_SAME_SIZE(gf_stream_args, 328 + 912 + 256);
 
 /* The fused separable kernel. */
 enum { GF_SEP_TAPS = 512 };

@@ -169,12 +169,19 @@ GF_DEVICE void gf_store_up_to4(const gf_kimage &dst, bool aligned, int x, int y,
     if (x + 3 < dst.width) gf_store(dst, x + 3, y, v.w);
 }
 
-/* Square root of a normal number, 0, infinity or NaN: an estimate and one step of Newton's, which
- * gives the roots of squares exactly. */
+/* Square root of a normal number: an estimate and one step of Newton's, which gives the roots of
+ * squares exactly. `inverse` is an estimate of 1 / its root. */
+GF_DEVICE float gf_root_by(float square, float inverse)
+{
+    const float root = square * inverse;
+    return fmaf(fmaf(-root, root, square), 0.5f * inverse, root);
+}
+GF_DEVICE float gf_root_normal(float square) { return gf_root_by(square, gf_rsqrt(square)); }
+
+/* The same, or of 0, infinity or NaN. */
 GF_DEVICE float gf_root(float square)
 {
-    const float inverse = gf_rsqrt(fmaxf(square, 1.17549435e-38f)), root = square * inverse;
-    const float better = fmaf(fmaf(-root, root, square), 0.5f * inverse, root);
+    const float better = gf_root_by(square, gf_rsqrt(fmaxf(square, 1.17549435e-38f)));
     return gf_not_finite(square) ? square : better;
 }
 

@@ -139,17 +139,19 @@ bool gfi_launch_direct_n(const gfi_chip *chip, int kw, int kh, int width, int he
 const gfi_stream_shape *gfi_launch_stream_shape(int k, int n_terms, int form, int pixel_bytes)
 {
     static const gfi_stream_shape shapes[] = {
-#define SHAPE(PREFIX, BYTES, FORM, K, TERMS, COLUMNS, ROWS, THREADS, BLOCKS, HEIGHT)               \
+#define SHAPE(PREFIX, BYTES, FORM, K, TERMS, COLUMNS, ROWS, THREADS, LAYERS, BLOCKS, HEIGHT)       \
     { "gf_stream_" #PREFIX "_" #K "_" #TERMS,                                                      \
       BYTES,                                                                                       \
       GF_STREAM_##FORM,                                                                            \
       K,                                                                                           \
       TERMS,                                                                                       \
       COLUMNS,                                                                                     \
+      ROWS,                                                                                        \
       THREADS,                                                                                     \
+      LAYERS,                                                                                      \
       BLOCKS,                                                                                      \
       HEIGHT },
-        GF_STREAM_VARIANTS(SHAPE)
+        GF_STREAM_VARIANTS(SHAPE) GF_STREAM_HALVES_VARIANTS(SHAPE)
 #undef SHAPE
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -160,13 +162,10 @@ const gfi_stream_shape *gfi_launch_stream_shape(int k, int n_terms, int form, in
     return NULL;
 }
 
-void gfi_launch_stream(const gfi_chip *chip, const gfi_stream_shape *shape, int width, int height,
-                       gfi_launch_config *out)
+/* Rows of blocks that walk down columns. */
+static void stream_walk(const gfi_chip *chip, const gfi_stream_shape *shape, int strips, int height,
+                        gfi_launch_config *out)
 {
-    const int strip = shape->threads * shape->columns, strips = gfi_divide_up(width, strip);
-    *out = (gfi_launch_config){ .block = { (unsigned)shape->threads, 1, 1 },
-                                .strip = strip,
-                                .resident = shape->blocks };
     /* Whole waves of blocks; of those as many as leave blocks of some height. */
     const int64_t wave = (int64_t)chip->multiprocessors * shape->blocks;
     const int64_t wanted = (int64_t)strips * gfi_divide_up(height, shape->height);
@@ -177,9 +176,27 @@ void gfi_launch_stream(const gfi_chip *chip, const gfi_stream_shape *shape, int 
     const int rows = gfi_round_up(gfi_divide_up(2 * (int64_t)height, 2 * segments - 1), 2);
     out->rows = rows > shape->k - 1 ? rows : shape->k - 1;
     out->lag = out->rows / 2;
-    out->steps = (double)strip * (out->rows + shape->k - 1);
+}
+
+void gfi_launch_stream(const gfi_chip *chip, const gfi_stream_shape *shape, int width, int height,
+                       gfi_launch_config *out)
+{
+    /* Columns that are no whole group are made apart. */
+    const int groups = width > shape->columns ? width / shape->columns : 1;
+    const int strip = shape->threads * shape->columns;
+    const int strips = gfi_divide_up(groups, shape->threads);
+    *out = (gfi_launch_config){ .block = { (unsigned)shape->threads, (unsigned)shape->layers, 1 },
+                                .strip = strip,
+                                .resident = shape->blocks };
+    if (shape->ahead == 0) { /* tiles make no sum twice */
+        out->rows = shape->height;
+        out->steps = (double)strip * out->rows * shape->layers;
+    } else {
+        stream_walk(chip, shape, strips, height, out);
+        out->steps = (double)strip * (out->rows + shape->k - 1) * shape->layers;
+    }
     out->grid[0] = (unsigned)strips;
-    out->grid[1] = (unsigned)gfi_divide_up((int64_t)height + out->lag, out->rows);
+    out->grid[1] = (unsigned)gfi_divide_up((int64_t)height + out->lag, out->rows * shape->layers);
     out->grid[2] = 1;
 }
 

@@ -43,7 +43,7 @@ bool gfi_launch_sep(const gfi_chip *chip, int kw, int kh, int n_terms, int width
 /* A row of kernels/stream.variants.h. */
 typedef struct gfi_stream_shape {
     const char *kernel;
-    int pixel_bytes, form, k, terms, columns, threads, blocks, height;
+    int pixel_bytes, form, k, terms, columns, ahead, threads, layers, blocks, height;
 } gfi_stream_shape;
 
 /* The streaming kernel for a window of k x k, as so many terms or 0 for all taps, whose taps are of

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "filters/kimage.h"
@@ -132,12 +133,61 @@ static bool is_mirrored(const gfi_window *w, int terms)
     return true;
 }
 
-/* The kernel for a window that has one, and its taps where they are whole. */
-static const gfi_stream_shape *choose(const gfi_request *request, whole_taps *whole)
+/* The taps of a gradient's pair of terms, (-1 0 1) by (1 middle 1) and that turned, over factor. */
+typedef struct gradient_taps {
+    double middle, factor;
+} gradient_taps;
+
+static bool is_difference(const double *taps)
+{
+    return taps[0] == -taps[2] && taps[1] == 0 && taps[2] != 0;
+}
+
+static bool is_smooth(const double *taps) { return taps[0] == taps[2] && taps[0] != 0; }
+
+static bool near(double a, double b) { return fabs(a - b) <= 1e-12 * fabs(a); }
+
+static bool find_gradient(const gfi_request *request, int terms, gradient_taps *out)
+{
+    static const double MOST_MIDDLE = 1024; /* more is no gradient's, and might overflow */
+    const gfi_window *w = request->window;
+    if (terms != 2 || w->kw != 3 || w->combine != GFI_COMBINE_MAGNITUDE) return false;
+    const gfi_term *a = &w->term[0], *b = &w->term[1];
+    if (is_smooth(a->row)) a = &w->term[1], b = &w->term[0];
+    if (!is_difference(a->row) || !is_smooth(a->col)) return false;
+    if (!is_smooth(b->row) || !is_difference(b->col)) return false;
+    out->middle = a->col[1] / a->col[0];
+    out->factor = fabs(a->row[2] * a->col[0]);
+    return fabs(out->middle) < MOST_MIDDLE && near(out->middle, b->row[1] / b->row[0]) &&
+           near(out->factor, fabs(b->row[0] * b->col[2]));
+}
+
+/* What was found out about taps. */
+typedef struct known_taps {
+    whole_taps whole;
+    gradient_taps gradient;
+} known_taps;
+
+/* Whether a gradient's sums are exact in binary16, whose whole numbers go up to 2048. */
+static bool fits_halves(const gfi_request *request, const gradient_taps *g)
+{
+    char why[GFI_WHY_BYTES];
+    return g->middle >= 0 && g->middle == rint(g->middle) && WHITE * (2 + g->middle) <= 2048 &&
+           request->in.pixel == GF_PIXEL_U8 && gfi_window_has_tensor(request, why) &&
+           gfi_window_border_whole(request, why);
+}
+
+/* The kernel for a window that has one, and what is known of its taps. */
+static const gfi_stream_shape *choose(const gfi_request *request, known_taps *known)
 {
     const int terms = kernel_terms(request);
     const gfi_stream_shape *shape = NULL;
-    if (find_whole(request, terms, whole)) shape = shape_of(request, terms, GF_STREAM_WHOLE);
+    if (find_gradient(request, terms, &known->gradient))
+        shape = shape_of(request, terms,
+                         fits_halves(request, &known->gradient) ? GF_STREAM_HALVES
+                                                                : GF_STREAM_GRADIENT);
+    if (!shape && find_whole(request, terms, &known->whole))
+        shape = shape_of(request, terms, GF_STREAM_WHOLE);
     if (!shape && is_mirrored(request->window, terms))
         shape = shape_of(request, terms, GF_STREAM_MIRRORED);
     return shape ? shape : shape_of(request, terms, GF_STREAM_ANY);
@@ -221,20 +271,33 @@ static void fill_whole_border(const gfi_window *w, gf_stream_args *args)
     args->border_byte = w->border == GF_BORDER_CONSTANT ? (unsigned)w->border_value : 0;
 }
 
+static void fill_gradient(const gfi_window *w, const gradient_taps *gradient, int unit,
+                          gf_stream_args *args)
+{
+    static const unsigned HALVES[] = { 0, 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600 };
+    args->middle = (float)gradient->middle;
+    if (unit) args->middle_halves = HALVES[(int)gradient->middle] * 0x10001u;
+    args->combine.scale = (float)ldexp(w->scale * gradient->factor, -unit);
+    args->border_value = (float)w->border_value;
+}
+
 /* Complete the arguments' numbers. */
 static void fill_taps(const gfi_request *request, const gfi_stream_shape *shape,
-                      const whole_taps *whole, gf_stream_args *args)
+                      const known_taps *known, gf_stream_args *args)
 {
     const gfi_window *w = request->window;
-    if (shape->form != GF_STREAM_WHOLE) {
+    if (shape->form == GF_STREAM_WHOLE || shape->form == GF_STREAM_HALVES)
+        fill_whole_border(w, args);
+    if (shape->form == GF_STREAM_HALVES)
+        fill_gradient(w, &known->gradient, GF_STREAM_UNIT_HALVES, args);
+    else if (shape->form == GF_STREAM_GRADIENT)
+        fill_gradient(w, &known->gradient, 0, args);
+    else if (shape->form != GF_STREAM_WHOLE)
         fill_float_taps(w, shape->terms, GF_STREAM_UNIT(shape->pixel_bytes), args);
-        return;
-    }
-    fill_whole_border(w, args);
-    if (shape->terms == 0)
-        fill_whole_full(w, whole, args);
+    else if (shape->terms == 0)
+        fill_whole_full(w, &known->whole, args);
     else
-        fill_whole_terms(w, shape->terms, whole, args);
+        fill_whole_terms(w, shape->terms, &known->whole, args);
 }
 
 /* ---- choosing ------------------------------------------------------------------------------- */
@@ -264,9 +327,9 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
         return gfi_window_unusable(
             why, "border value %g falls between the steps pixels are made of", w->border_value);
     gf_stream_args args = { .rows = 0 };
-    whole_taps whole;
-    const gfi_stream_shape *shape = choose(request, &whole);
-    fill_taps(request, shape, &whole, &args);
+    known_taps known;
+    const gfi_stream_shape *shape = choose(request, &known);
+    fill_taps(request, shape, &known, &args);
     if (!isfinite(args.combine.scale))
         return gfi_window_unusable(why, "taps and scale are too large");
     return true;
@@ -275,7 +338,7 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
 /* What a pixel costs, in taps: the bytes' instructions run at half the speed of others. */
 static double taps_of(const gfi_request *request, const gfi_stream_shape *shape)
 {
-    enum { ROUNDED_ROOT = 4, ROOT = 10 };
+    enum { ROUNDED_ROOT = 4, ROOT = 10, GRADIENT = 8 };
     const double k = shape->k, terms = shape->terms, bytes_row = 2 * ceil(k / 4);
     const bool is_whole = shape->form == GF_STREAM_WHOLE;
     double taps = terms * (k + (is_whole ? bytes_row : k));
@@ -283,6 +346,7 @@ static double taps_of(const gfi_request *request, const gfi_stream_shape *shape)
         taps = is_whole                            ? k * bytes_row
                : shape->form == GF_STREAM_MIRRORED ? k * (k + 3) / 2 - 1
                                                    : k * k;
+    if (shape->form == GF_STREAM_GRADIENT || shape->form == GF_STREAM_HALVES) taps = GRADIENT;
     if (request->window->combine != GFI_COMBINE_MAGNITUDE) return taps;
     return taps + (request->out.pixel == GF_PIXEL_F32 ? ROOT : ROUNDED_ROOT);
 }
@@ -290,8 +354,8 @@ static double taps_of(const gfi_request *request, const gfi_stream_shape *shape)
 static double cost_ns(const gfi_request *request)
 {
     const gfi_chip chip = gfi_window_chip(request);
-    whole_taps whole;
-    const gfi_stream_shape *shape = choose(request, &whole);
+    known_taps known;
+    const gfi_stream_shape *shape = choose(request, &known);
     gfi_launch_config config;
     gfi_launch_stream(&chip, shape, request->in.width, request->out.height, &config);
     return gfi_launch_ns(&chip, &config, gfi_tune_find(GFI_TUNE_STREAM, shape->k),
@@ -321,9 +385,35 @@ static bool is_plain(const gfi_request *request)
            is_tame(request);
 }
 
+/* Whether pixels can be the border's value, where there is one; what a word of them is. */
+static bool border_as_pixels(const gfi_request *request, unsigned *word)
+{
+    const gfi_window *w = request->window;
+    char why[GFI_WHY_BYTES];
+    const float value = (float)w->border_value;
+    *word = 0;
+    if (w->border != GF_BORDER_CONSTANT) return true;
+    if (!gfi_window_border_whole(request, why)) return false;
+    if (request->in.pixel == GF_PIXEL_F32)
+        memcpy(word, &value, sizeof value);
+    else
+        *word = (unsigned)value * (request->in.pixel == GF_PIXEL_U8 ? 0x01010101u : 0x10001u);
+    return true;
+}
+
+/* Whether an image is made by tiles: they are not outside of it but by a fold. */
+static bool by_tiles(const gfi_request *request, const gfi_stream_shape *shape, unsigned *word)
+{
+    const int height = request->in.height;
+    const bool fits =
+        height == request->out.height && height >= shape->height && height >= shape->k;
+    const bool plain_or_float = is_plain(request) || request->in.pixel == GF_PIXEL_F32;
+    return shape->ahead == 0 && fits && plain_or_float && border_as_pixels(request, word);
+}
+
 /* Complete what does not depend on the images. */
 static void fill_args(const gfi_request *request, const gfi_stream_shape *shape,
-                      const whole_taps *whole, const gfi_launch_config *c, gf_stream_args *args)
+                      const known_taps *known, const gfi_launch_config *c, gf_stream_args *args)
 {
     const gfi_window *w = request->window;
     *args = (gf_stream_args){ .combine = gfi_window_combine(request),
@@ -331,19 +421,19 @@ static void fill_args(const gfi_request *request, const gfi_stream_shape *shape,
                               .ay = w->ay,
                               .border = (int)w->border,
                               .rows = c->rows,
-                              .lead = c->lag,
                               .plain = is_plain(request) };
-    fill_taps(request, shape, whole, args);
+    args->tiles = by_tiles(request, shape, &args->border_word);
+    fill_taps(request, shape, known, args);
 }
 
 static gf_status prepare(const gfi_request *request, void *state)
 {
     const gfi_chip chip = gfi_window_chip(request);
-    whole_taps whole;
+    known_taps known;
     stream_state *s = state;
-    s->shape = choose(request, &whole);
+    s->shape = choose(request, &known);
     gfi_launch_stream(&chip, s->shape, request->in.width, request->out.height, &s->config);
-    fill_args(request, s->shape, &whole, &s->config, &s->args);
+    fill_args(request, s->shape, &known, &s->config, &s->args);
     return gfi_kernel_find(gfi_queue_device(request->queue), s->shape->kernel, &s->kernel);
 }
 
@@ -398,36 +488,47 @@ static int share_edges(gf_stream_args *a, int64_t columns, int64_t threads)
     return (int)layers;
 }
 
-/* Complete arguments and launch for the images at hand. */
-static void place(stream_state *s)
+/* Complete arguments and launch for the images at hand, but for the grid's y axis; return how many
+ * rows of blocks there are besides those that make columns one by one. */
+static int place(stream_state *s)
 {
     gf_stream_args *a = &s->args;
     unsigned *grid = s->config.grid;
-    const int k = s->shape->k, threads = s->shape->threads;
+    const int k = s->shape->k, threads = s->shape->threads, layers = s->shape->layers;
     share_columns(a, k, s->shape->columns);
     const bool any = a->first < a->last;
     if (any) grid[0] = (unsigned)((a->last + threads - 1) / threads);
     a->edge_rows = GF_STREAM_EDGE_ROWS(k);
-    a->edge_layers = share_edges(a, a->left + a->dst.width - a->right, (int64_t)threads * grid[0]);
-    grid[1] = (unsigned)a->edge_layers;
-    if (any) grid[1] += (unsigned)((a->dst.height + a->lead + a->rows - 1) / a->rows);
+    a->edge_layers =
+        share_edges(a, a->left + a->dst.width - a->right, (int64_t)threads * layers * grid[0]);
+    a->lead = s->config.lag;
+    return any ? gfi_divide_up((int64_t)a->dst.height + a->lead, (int64_t)layers * a->rows) : 0;
 }
 
 static gf_status run(const gfi_request *request, void *state, const gf_view *src,
                      const gf_view *dst)
 {
+    enum { MOST_ROWS = 32768 }; /* of blocks in a grid, besides edge_layers */
     stream_state *s = state;
-    s->args.src = gfi_kimage_src(request, src);
-    s->args.dst = gfi_kimage_dst(request, dst);
-    place(s);
-    return gfi_window_launch(request, s->kernel, &s->config, &s->args, sizeof s->args);
+    gf_stream_args *a = &s->args;
+    a->src = gfi_kimage_src(request, src);
+    a->dst = gfi_kimage_dst(request, dst);
+    for (int left = place(s), now; left > 0 || a->edge_layers > 0; left -= now) {
+        now = left < MOST_ROWS ? left : MOST_ROWS;
+        s->config.grid[1] = (unsigned)(a->edge_layers + now);
+        GFI_TRY(gfi_window_launch(request, s->kernel, &s->config, a, sizeof *a));
+        a->lead -= now * s->shape->layers * a->rows;
+        a->edge_layers = 0;
+    }
+    return GF_OK;
 }
 
 static void describe(const void *state, char *out, size_t n_bytes)
 {
     const stream_state *s = state;
-    snprintf(out, n_bytes, "strips of %d rows in registers, %u threads a block", s->config.rows,
-             s->config.block[0]);
+    snprintf(out, n_bytes, "%s of %d rows in registers, %u threads a block",
+             s->shape->ahead ? "strips" : "tiles", s->config.rows,
+             s->config.block[0] * s->config.block[1]);
 }
 
 const gf_impl gfi_window_cuda_stream = { .name = "cuda-stream",
