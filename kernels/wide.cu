@@ -21,9 +21,9 @@
 
 #ifdef GF_HAVE_TENSOR
 
-enum {
-    GF_WIDE_MANY = 6
-}; /* groups, so that of tf32 two sums are made: each product cuts off a bit */
+/* Groups from which on two sums are made of half the products each: each product cuts off a bit, of
+ * a size that goes with the sum's. */
+enum { GF_WIDE_MANY = 6 };
 
 /* A lane's sums of four tiles: of each the columns 2g and 2g+1 of rows 2t and 2t+1, g being lane /
  * 4 and t lane % 4. [0] and [1] are the rows of the first column, [2] and [3] those of the second.
@@ -87,7 +87,7 @@ struct gf_wide_u16 {
     /* The first pass: sums of four tiles along rows. */
     template <int G>
     static GF_DEVICE void along(const uint4 *taps, const unsigned char *pixels, gf_wide_sums &low,
-                                gf_wide_sums &sum, gf_wide_sums &)
+                                gf_wide_sums &sum, gf_wide_sums &other)
     {
         enum { ALL = GF_WIDE_PRODUCTS(G, BYTES) };
 #pragma unroll
@@ -102,8 +102,10 @@ struct gf_wide_u16 {
             for (int q = 0; q < GF_WIDE_TILES; q++)
                 gf_mma_16816(low[q], high_taps, rest[2 * q], rest[2 * q + 1], low[q]);
 #pragma unroll
-            for (int q = 0; q < GF_WIDE_TILES; q++)
-                gf_mma_16816(sum[q], high_taps, high[2 * q], high[2 * q + 1], sum[q]);
+            for (int q = 0; q < GF_WIDE_TILES; q++) {
+                float(&to)[4] = G < GF_WIDE_MANY || i < (ALL + 1) / 2 ? sum[q] : other[q];
+                gf_mma_16816(to, high_taps, high[2 * q], high[2 * q + 1], to);
+            }
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++)
                 gf_mma_16816(low[q], low_taps, high[2 * q], high[2 * q + 1], low[q]);
@@ -132,7 +134,7 @@ struct gf_wide_u16 {
      * number of groups from the first one kept. */
     template <int G>
     static GF_DEVICE void down(const uint4 *from, const kept (&ring)[G + GF_WIDE_TILES - 1],
-                               gf_wide_sums &low, gf_wide_sums &sum, gf_wide_sums &)
+                               gf_wide_sums &low, gf_wide_sums &sum, gf_wide_sums &other)
     {
         static_assert(G % 2 == 1, "groups are taken two at a time");
 #pragma unroll
@@ -149,8 +151,10 @@ struct gf_wide_u16 {
             for (int q = 0; q < GF_WIDE_TILES; q++)
                 if (b + 1 >= q && b - q < G) gf_mma_16816(low[q], rest, t[q].x, t[q].y, low[q]);
 #pragma unroll
-            for (int q = 0; q < GF_WIDE_TILES; q++)
-                if (b + 1 >= q && b - q < G) gf_mma_16816(sum[q], high, t[q].x, t[q].y, sum[q]);
+            for (int q = 0; q < GF_WIDE_TILES; q++) {
+                float(&to)[4] = G < GF_WIDE_MANY || b - q < (G + 1) / 2 ? sum[q] : other[q];
+                if (b + 1 >= q && b - q < G) gf_mma_16816(to, high, t[q].x, t[q].y, to);
+            }
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++)
                 if (b + 1 >= q && b - q < G) gf_mma_16816(low[q], high, t[q].z, t[q].w, low[q]);
@@ -717,7 +721,7 @@ GF_DEVICE void gf_wide_along(const uint4 *taps, const unsigned char *pixels,
 {
     gf_wide_sums low = {}, sum = {}, other = {};
     S::template along<G>(taps, pixels, low, sum, other);
-    if (S::BYTES == 4 && G >= GF_WIDE_MANY) gf_wide_add(low, other);
+    if (G >= GF_WIDE_MANY) gf_wide_add(low, other);
     gf_wide_add(sum, low);
 #pragma unroll
     for (int q = 0; q < GF_WIDE_TILES; q++) ring.at[ring.OLD + q] = S::keep(sum[q]);
@@ -810,7 +814,7 @@ GF_DEVICE bool gf_wide_strip(const gf_wide_args &a, unsigned char *shared, bool 
             if (step >= AHEAD) {
                 gf_wide_sums low = {}, sum = {}, other = {};
                 S::template down<G>(down, ring.at, low, sum, other);
-                if (S::BYTES == 4 && G >= GF_WIDE_MANY) gf_wide_add(low, other);
+                if (G >= GF_WIDE_MANY) gf_wide_add(low, other);
                 gf_wide_add(sum, low);
                 if (S::BYTES == 4) none = gf_wide_look(sum, none);
                 const gf_wide_seen seen = { slot + own, before + own,

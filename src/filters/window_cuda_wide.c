@@ -324,6 +324,9 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
     const gf_pixel pixel = request->in.pixel;
     if (pixel != GF_PIXEL_U16 && pixel != GF_PIXEL_F32)
         return gfi_window_unusable(why, "pixels are %s, u16 and f32 serve", gf_pixel_name(pixel));
+    /* what products cut off is little of a level, but not of the pixels of a dark image */
+    if (pixel == GF_PIXEL_U16 && request->out.pixel == GF_PIXEL_F32)
+        return gfi_window_unusable(why, "sums of u16 pixels are not exact enough as f32 ones");
     if (!gfi_window_has_tensor(request, why) || !gfi_window_border_whole(request, why))
         return false;
     if (!window_fits(request, why) || !gfi_window_countable(request, why)) return false;
