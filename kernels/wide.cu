@@ -284,17 +284,15 @@ template <class S, int G> struct gf_wide_flow {
     bool tame;        /* pixels that are not finite are taken out */
     bool takes_part;  /* the last few threads have no group */
     int row, column;  /* of the group's first pixel */
-    int there;        /* bytes of it that lie in the source's columns */
+    bool there;       /* it lies in the source's whole groups */
     const char *from; /* in the next step to ask for */
     int to;           /* bytes in a slot */
 };
 
-/* How many of the four columns from x on are in the source. With alignment a group is not partly
- * left of it. */
-GF_DEVICE int gf_wide_there(const gf_wide_args &a, int x)
-{
-    return x < 0 ? 0 : max(0, min(4, a.src.width - x));
-}
+/* Columns of the source that make up groups of four; with alignment the others are those at its
+ * right. A copy of a part of a group would touch all of it, which may lie at the end of all memory,
+ * and to fetch its pixels one by one here takes a wait for each row: gf_wide_mend has them. */
+GF_DEVICE int gf_wide_grouped(const gf_wide_args &a) { return a.src.width & ~3; }
 
 /* Ends before a barrier. */
 template <class S, int G> GF_DEVICE void gf_wide_begin(const gf_wide_args &a, gf_wide_flow<S, G> &f)
@@ -306,33 +304,30 @@ template <class S, int G> GF_DEVICE void gf_wide_begin(const gf_wide_args &a, gf
     f.inside = f.aligned && f.x >= 0 && f.x + 4 * f.ROW <= a.src.width;
     f.takes_part = thread < f.TOGETHER * f.ROW;
     f.row = thread / f.ROW, f.column = thread % f.ROW * 4;
-    f.there = gf_wide_there(a, f.x + f.column) * f.BYTES;
+    f.there = f.x + f.column >= 0 && f.x + f.column < gf_wide_grouped(a);
     f.from = gf_row<const char>(a.src, f.y + f.row) + (f.x + f.column) * bytes;
     f.to = f.row * f.PITCH + f.column * f.BYTES;
     if (f.inside) return;
     for (int i = thread; i < 4 * f.ROW; i += f.THREADS) {
         const int column = gf_border_index(f.x + i, a.src.width, a.border), at = column - f.x;
-        f.fold[i] = column < 0 ? -1 : at >= 0 && at < f.columns ? at : -2 - column;
+        const bool in_slot = at >= 0 && at < f.columns && column < gf_wide_grouped(a);
+        f.fold[i] = column < 0 ? -1 : in_slot ? at : -2 - column;
     }
 }
 
-/* Ask for a group of which so many bytes are in the source, and make the rest zeros. An
- * asynchronous copy of a part would still touch the whole group, which may lie at the end of all
- * memory. */
-template <class S> GF_DEVICE void gf_wide_ask_part(unsigned char *to, const char *from, int bytes)
+/* Ask for a group that is in the source, or make it zeros. */
+template <class S> GF_DEVICE void gf_wide_ask_group(unsigned char *to, const char *from, bool there)
 {
     typedef typename S::type T;
-    if (bytes == 4 * S::BYTES) {
+    if (there) {
         S::copy_async(to, from);
         return;
     }
 #pragma unroll
-    for (int k = 0; k < 4; k++)
-        reinterpret_cast<T *>(to)[k] =
-            k * S::BYTES < bytes ? gf_ldg(reinterpret_cast<const T *>(from) + k) : T(0);
+    for (int k = 0; k < 4; k++) reinterpret_cast<T *>(to)[k] = T(0);
 }
 
-/* The same of a row that is folded. Its columns outside the source are left to gf_wide_mend. */
+/* The same of a row that is folded. Columns outside the groups are left to gf_wide_mend. */
 template <class S, int G>
 GF_DEVICE void gf_wide_ask_folded(const gf_wide_args &a, const gf_wide_flow<S, G> &f, int y,
                                   unsigned char *to)
@@ -341,8 +336,8 @@ GF_DEVICE void gf_wide_ask_folded(const gf_wide_args &a, const gf_wide_flow<S, G
     y = gf_border_index(y, a.src.height, a.border);
     if (y >= 0) {
         const T *const row = gf_row<const T>(a.src, y);
-        gf_wide_ask_part<S>(
-            to, reinterpret_cast<const char *>(row + (f.there > 0 ? f.x + f.column : 0)), f.there);
+        gf_wide_ask_group<S>(
+            to, reinterpret_cast<const char *>(row + (f.there ? f.x + f.column : 0)), f.there);
         return;
     }
 #pragma unroll
@@ -407,7 +402,7 @@ GF_DEVICE void gf_wide_ask(const gf_wide_args &a, gf_wide_flow<S, G> &f, int ste
                 if (f.inside)
                     S::copy_async(to, from);
                 else
-                    gf_wide_ask_part<S>(to, from, f.there);
+                    gf_wide_ask_group<S>(to, from, f.there);
             }
             from += f.TOGETHER * a.src.pitch;
             to += f.TOGETHER * f.PITCH;
@@ -420,7 +415,7 @@ GF_DEVICE void gf_wide_ask(const gf_wide_args &a, gf_wide_flow<S, G> &f, int ste
 GF_DEVICE bool gf_wide_is_wild(float v) { return gf_not_finite(v); }
 GF_DEVICE bool gf_wide_is_wild(unsigned short) { return false; }
 
-/* What a column outside the source becomes, in one row of a step. */
+/* What a column outside the source's groups becomes, in one row of a step. */
 template <class T> GF_DEVICE T gf_wide_folded(const gf_wide_args &a, int y, const T *line, int from)
 {
     if (from >= 0) return line[from];
@@ -429,8 +424,8 @@ template <class T> GF_DEVICE T gf_wide_folded(const gf_wide_args &a, int y, cons
     return gf_ldg(gf_row<const T>(a.src, y) - from - 2);
 }
 
-/* Make a step's columns outside the source of those inside, which mostly are in the slot too: a
- * lane a row, a few columns at a time. */
+/* Make a step's columns outside the source's groups of the source's columns, which mostly are in
+ * the slot too: a lane a row, a few columns at a time. */
 template <class S, int G>
 GF_DEVICE void gf_wide_mend(const gf_wide_args &a, const gf_wide_flow<S, G> &f, int step,
                             unsigned char *slot)
@@ -440,7 +435,7 @@ GF_DEVICE void gf_wide_mend(const gf_wide_args &a, const gf_wide_flow<S, G> &f, 
     if (!f.aligned || f.inside || step >= f.steps) return;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int left = max(0, min(f.columns, -f.x));
-    const int right = max(left, min(f.columns, a.src.width - f.x));
+    const int right = max(left, min(f.columns, gf_wide_grouped(a) - f.x));
     const int n = left + f.columns - right, y = f.y + GF_WIDE_STEP * step + lane;
     T *const line = reinterpret_cast<T *>(slot + lane * f.PITCH);
     bool wild = false;
@@ -492,6 +487,7 @@ GF_DEVICE void gf_wide_await(const gf_wide_flow<S, G> &f, int step, unsigned cha
 
 struct gf_wide_place {
     int x, y;    /* of the lane's first result; the column is even */
+    int columns; /* from there to the image's end, none or less being outside */
     bool inside; /* all of the warp's columns are in the image */
     bool pairs;  /* are aligned in its rows */
 };
@@ -505,7 +501,9 @@ GF_DEVICE bool gf_wide_pairs(const gf_kimage &im)
 GF_DEVICE gf_wide_place gf_wide_place_of(const gf_wide_args &a, int x, int y)
 {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    return { x + lane / 4 * 2, y + lane % 4 * 2, x + 16 <= a.dst.width, gf_wide_pairs(a.dst) };
+    const int first = x + lane / 4 * 2;
+    return { first, y + lane % 4 * 2, a.dst.width - first, x + 16 <= a.dst.width,
+             gf_wide_pairs(a.dst) };
 }
 
 /* The lane's eight rows of an image one after the other: the two of each tile. */
@@ -551,7 +549,10 @@ GF_DEVICE float2 gf_wide_pair(const unsigned char *from, unsigned short)
     return make_float2(static_cast<float>(two & 0xffffu), static_cast<float>(two >> 16));
 }
 
-/* The pixels at a lane's results. */
+/* Whether row i of the lane's eight is in an image of so many rows from the first one on. */
+GF_DEVICE bool gf_wide_row_there(int rows, int i) { return i / 2 * 8 + i % 2 < rows; }
+
+/* The pixels at a lane's results; those outside the image may be anything. */
 template <class S, int G>
 GF_DEVICE void gf_wide_own(const gf_wide_args &a, const gf_wide_place &place,
                            const gf_wide_seen &seen, float2 (&own)[2 * GF_WIDE_TILES])
@@ -568,11 +569,23 @@ GF_DEVICE void gf_wide_own(const gf_wide_args &a, const gf_wide_place &place,
         return;
     }
     gf_wide_rows<T> rows(a.src, place);
+    const int there = a.src.height - place.y;
 #pragma unroll
     for (int i = 0; i < 2 * GF_WIDE_TILES; i++) {
         const T *const from = rows.next(i);
-        own[i] = make_float2(gf_get(from), gf_get(from + 1));
+        const bool in = gf_wide_row_there(there, i);
+        own[i] = make_float2(in && place.columns > 0 ? gf_get(from) : 0.0f,
+                             in && place.columns > 1 ? gf_get(from + 1) : 0.0f);
     }
+}
+
+/* What gf_combine makes of sum * factor. With the product by itself the compiler might join it to
+ * the difference in one place and not in another, and results would depend on where they are made.
+ */
+GF_DEVICE float gf_wide_sharpen(const gf_kcombine &c, float sum, float factor, float own)
+{
+    const float d = fmaf(-factor, sum, own);
+    return fabsf(d) < c.threshold ? own : fmaf(c.amount, d, own); /* a NaN goes on */
 }
 
 /* UNSHARP: in place of the sums the results. */
@@ -581,15 +594,14 @@ GF_DEVICE void gf_wide_unsharp(const gf_wide_args &a, const gf_wide_place &place
                                const gf_wide_seen &seen, gf_wide_sums &v)
 {
     gf_kcombine combine = a.combine;
-    combine.combine = GF_C_UNSHARP;
     combine.amount = gf_shfl(combine.amount, 0); /* else it is loaded again for each pixel */
     float2 own[2 * GF_WIDE_TILES];
     gf_wide_own<S, G>(a, place, seen, own);
 #pragma unroll
     for (int i = 0; i < 2 * GF_WIDE_TILES; i++) {
         float &first = v[i / 2][i % 2], &second = v[i / 2][2 + i % 2];
-        first = gf_combine(combine, first * a.factor, -0.0f, own[i].x);
-        second = gf_combine(combine, second * a.factor, -0.0f, own[i].y);
+        first = gf_wide_sharpen(combine, first, a.factor, own[i].x);
+        second = gf_wide_sharpen(combine, second, a.factor, own[i].y);
     }
 }
 
@@ -616,20 +628,23 @@ GF_DEVICE void gf_wide_put_pair(unsigned char *to, float first, float second)
         static_cast<unsigned short>(gf_pack_u8(first, second, 0.0f, 0.0f));
 }
 
+/* `whole`: all of the warp's results are in the image. */
 template <class T>
-GF_DEVICE void gf_wide_put_rows(const gf_kimage &dst, const gf_wide_place &place,
+GF_DEVICE void gf_wide_put_rows(const gf_kimage &dst, const gf_wide_place &place, bool whole,
                                 const gf_wide_sums &v)
 {
     gf_wide_rows<T> rows(dst, place);
+    const bool pairs = whole && place.pairs;
+    const int there = dst.height - place.y;
 #pragma unroll
     for (int i = 0; i < 2 * GF_WIDE_TILES; i++) {
         T *const to = rows.next(i);
         const float first = v[i / 2][i % 2], second = v[i / 2][2 + i % 2];
-        if (place.pairs) {
+        if (pairs) {
             gf_wide_put_pair(to, first, second);
-        } else {
-            gf_put(to, first);
-            gf_put(to + 1, second);
+        } else if (gf_wide_row_there(there, i)) {
+            if (place.columns > 0) gf_put(to, first);
+            if (place.columns > 1) gf_put(to + 1, second);
         }
     }
 }
@@ -657,9 +672,10 @@ GF_DEVICE bool gf_wide_single(const gf_wide_args &a, int x, int y, float *sum)
     return wild;
 }
 
-/* Results one by one: near the image's end or near pixels that are not finite. */
-GF_DEVICE void gf_wide_put_any(const gf_wide_args &a, const gf_wide_place &place, bool wild,
-                               const gf_wide_sums &v)
+/* Results one by one, near pixels that are not finite. Those that see none come out as they do
+ * elsewhere, to the bit. */
+GF_DEVICE void gf_wide_put_wild(const gf_wide_args &a, const gf_wide_place &place,
+                                const gf_wide_sums &v)
 {
     const bool unsharp = a.combine.combine == GF_C_UNSHARP;
     const gf_kcombine plain = gf_wide_plain(a);
@@ -672,12 +688,12 @@ GF_DEVICE void gf_wide_put_any(const gf_wide_args &a, const gf_wide_place &place
         if (x >= a.dst.width || y >= a.dst.height) continue;
         const float own = unsharp ? gf_load(a.src, x, y) : 0.0f;
         float sum, result[1];
-        if (wild && gf_wide_single(a, x, y, &sum))
+        if (gf_wide_single(a, x, y, &sum))
             result[0] = gf_combine(a.combine, sum, 0.0f, own);
         else if (unsharp)
-            result[0] = gf_combine(a.combine, each[i] * a.factor, 0.0f, own);
+            result[0] = gf_wide_sharpen(a.combine, each[i], a.factor, own);
         else
-            result[0] = gf_combine(plain, each[i], 0.0f, 0.0f);
+            result[0] = gf_combine(plain, each[i], -0.0f, 0.0f);
         gf_points(a.combine.points, result);
         gf_store(a.dst, x, y, result[0]);
     }
@@ -689,8 +705,9 @@ GF_DEVICE void gf_wide_put(const gf_wide_args &a, const gf_wide_place &place,
                            const gf_wide_seen &seen, bool wild, gf_wide_sums &v)
 {
     const int first = place.y - static_cast<int>(threadIdx.x) % 4 * 2; /* the same for the warp */
-    if (wild || !place.inside || first + GF_WIDE_STEP > a.dst.height) {
-        gf_wide_put_any(a, place, wild, v);
+    const bool whole = place.inside && first + GF_WIDE_STEP <= a.dst.height;
+    if (wild) {
+        gf_wide_put_wild(a, place, v);
         return;
     }
     if (a.combine.combine == GF_C_UNSHARP)
@@ -699,11 +716,11 @@ GF_DEVICE void gf_wide_put(const gf_wide_args &a, const gf_wide_place &place,
         gf_wide_scale(a, v);
     gf_points(a.combine.points, gf_wide_flat(v));
     if (a.dst.pixel == GF_P_F32)
-        gf_wide_put_rows<float>(a.dst, place, v);
+        gf_wide_put_rows<float>(a.dst, place, whole, v);
     else if (a.dst.pixel == GF_P_U16)
-        gf_wide_put_rows<unsigned short>(a.dst, place, v);
+        gf_wide_put_rows<unsigned short>(a.dst, place, whole, v);
     else
-        gf_wide_put_rows<unsigned char>(a.dst, place, v);
+        gf_wide_put_rows<unsigned char>(a.dst, place, whole, v);
 }
 
 /* ---- the kernels --------------------------------------------------------------------------- */
