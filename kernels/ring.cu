@@ -25,14 +25,17 @@ GF_DEVICE gf_ring_item gf_ring_item_at(const gf_ring_args &a, int from_x, int pl
     return { x, place, true, aligned && x >= 0 && x + GF_RING_COLUMNS <= a.src.width };
 }
 
-/* What a thread brings in: a group of every row of a step, and one of the margin in margin_row. */
+/* What a thread brings in: a group of every row of a step, and one of the margin in margin_row. A
+ * strip's last results, less than four, have theirs in the margin: where they end the image it is
+ * gathered, which would take a single thread long for all rows. */
 struct gf_ring_feed {
     gf_ring_item own, margin;
     int margin_row;
     const int *columns; /* of the source, by place; -1 for the border's value */
 };
 
-/* Bring a group of source row y to shared memory wherever it lies; y < 0 is the border's value. */
+/* Bring four pixels of source row y to shared memory, each from its own column; y < 0 is the
+ * border's value. */
 template <class T>
 GF_DEVICE void gf_ring_gather_as(const gf_ring_args &a, const int *columns, int y, float *to)
 {
@@ -46,8 +49,11 @@ GF_DEVICE void gf_ring_gather_as(const gf_ring_args &a, const int *columns, int 
     gf_put4(to, make_float4(v[0], v[1], v[2], v[3]));
 }
 
-GF_DEVICE void gf_ring_gather(const gf_ring_args &a, const int *columns, int y, float *to)
+/* Bring a group of source row y to shared memory wherever it lies. */
+GF_DEVICE void gf_ring_gather(const gf_ring_args &a, const int *columns, const gf_ring_item &item,
+                              int y, float *to)
 {
+    columns += item.place;
     if (a.src.pixel == GF_P_U8) {
         gf_ring_gather_as<unsigned char>(a, columns, y, to);
     } else if (a.src.pixel == GF_P_U16) {
@@ -55,6 +61,10 @@ GF_DEVICE void gf_ring_gather(const gf_ring_args &a, const int *columns, int y, 
     } else {
 #ifdef GF_HAVE_TENSOR
         const float *const row = gf_row<const float>(a.src, y < 0 ? 0 : y);
+        if (item.whole && y >= 0) {
+            gf_copy_async_16(to, row + item.x);
+            return;
+        }
 #pragma unroll
         for (int c = 0; c < GF_RING_COLUMNS; c++) {
             const int x = columns[c];
@@ -138,7 +148,7 @@ GF_DEVICE void gf_ring_begin(const gf_ring_args &a, const gf_ring_feed &feed, in
         if (!inside || !feed.own.whole)
 #pragma unroll 2
             for (int r = 0; r < GF_RING_ROWS; r++)
-                gf_ring_gather(a, feed.columns + feed.own.place,
+                gf_ring_gather(a, feed.columns, feed.own,
                                gf_border_index(y + r, a.src.height, a.border), to + r * PITCH);
         else if (pixel == GF_P_F32)
             gf_ring_copy_rows<4, PITCH>(at, a.src.pitch, to);
@@ -152,7 +162,7 @@ GF_DEVICE void gf_ring_begin(const gf_ring_args &a, const gf_ring_feed &feed, in
             from + row * a.src.pitch + static_cast<long long>(feed.margin.x) * (1 << (pixel - 1));
         float *const to = slot + row * PITCH + feed.margin.place;
         if (!inside || !feed.margin.whole)
-            gf_ring_gather(a, feed.columns + feed.margin.place,
+            gf_ring_gather(a, feed.columns, feed.margin,
                            gf_border_index(y + row, a.src.height, a.border), to);
         else if (pixel == GF_P_F32)
             gf_ring_copy<4>(at, to);
@@ -257,6 +267,26 @@ GF_DEVICE void gf_ring_put(const gf_kimage &dst, char *to, const float (&v)[GF_R
         *reinterpret_cast<unsigned *>(to) = gf_pack_u8(v[0], v[1], v[2], v[3]);
 }
 
+/* Store the first of them one by one. */
+template <class T>
+GF_DEVICE void gf_ring_put_some_as(char *to, int count, const float (&v)[GF_RING_COLUMNS])
+{
+#pragma unroll
+    for (int c = 0; c < GF_RING_COLUMNS; c++)
+        if (c < count) gf_put(reinterpret_cast<T *>(to) + c, v[c]);
+}
+
+GF_DEVICE void gf_ring_put_some(const gf_kimage &dst, char *to, int count,
+                                const float (&v)[GF_RING_COLUMNS])
+{
+    if (dst.pixel == GF_P_F32)
+        gf_ring_put_some_as<float>(to, count, v);
+    else if (dst.pixel == GF_P_U16)
+        gf_ring_put_some_as<unsigned short>(to, count, v);
+    else
+        gf_ring_put_some_as<unsigned char>(to, count, v);
+}
+
 /* The source at the pixels of four neighbouring results, of which the first is in the image. */
 GF_DEVICE void gf_ring_own(const gf_kimage &src, int x, int y, float (&own)[GF_RING_COLUMNS])
 {
@@ -284,12 +314,12 @@ GF_DEVICE void gf_ring_finish(const gf_ring_args &a, int x, int y, float (&sum)[
 /* How a strip's results are stored: of those of a thread and two rows the first pixel is (x, y). */
 struct gf_ring_exit {
     int x, y;
-    char *to;        /* where that pixel lies */
-    int row, rows;   /* y in the strip, not always in it; and rows of the strip */
-    unsigned placed; /* with row less than this, unsigned, both rows have an aligned place */
+    char *to;      /* where that pixel lies */
+    int row, rows; /* y in the block's results, not always among them; and their rows */
+    int singles;   /* results of a row to be stored one by one; 0: four have an aligned place */
 };
 
-/* Store what two rows have completed where not all of it is stored, or has an aligned place. */
+/* Store what two rows have completed where not both are stored. */
 GF_DEVICE void gf_ring_out_ragged(const gf_ring_args &a, const gf_ring_exit &at,
                                   float (&done)[2][GF_RING_COLUMNS])
 {
@@ -309,25 +339,31 @@ GF_DEVICE void gf_ring_out_ragged(const gf_ring_args &a, const gf_ring_exit &at,
 GF_DEVICE void gf_ring_out(const gf_ring_args &a, const gf_ring_exit &at,
                            float (&done)[2][GF_RING_COLUMNS])
 {
-    if (static_cast<unsigned>(at.row) < at.placed) {
+    if (static_cast<unsigned>(at.row) < static_cast<unsigned>(at.rows - 1)) {
         if (!a.plain) {
             gf_ring_finish(a, at.x, at.y, done[0]);
             gf_ring_finish(a, at.x, at.y + 1, done[1]);
         }
-        gf_ring_put(a.dst, at.to, done[0]);
-        gf_ring_put(a.dst, at.to + a.dst.pitch, done[1]);
+        if (at.singles == 0) {
+            gf_ring_put(a.dst, at.to, done[0]);
+            gf_ring_put(a.dst, at.to + a.dst.pitch, done[1]);
+        } else {
+            gf_ring_put_some(a.dst, at.to, at.singles, done[0]);
+            gf_ring_put_some(a.dst, at.to + a.dst.pitch, at.singles, done[1]);
+        }
     } else {
         gf_ring_out_ragged(a, at, done);
     }
 }
 
-/* A step's rows, from the first pixel that the thread's sums need on. */
+/* A step's rows, no more than results need; from the first pixel that the thread's sums need on. */
 template <int K>
 GF_DEVICE void gf_ring_step(const gf_ring_args &a, const float *from,
                             float (&acc)[K - 1][GF_RING_COLUMNS], gf_ring_exit &exit)
 {
 #pragma unroll 1
-    for (int r = 0; r < GF_RING_ROWS; r += 2, from += 2 * GF_RING_PITCH(K)) {
+    for (int r = 0; r < GF_RING_ROWS && exit.row < exit.rows;
+         r += 2, from += 2 * GF_RING_PITCH(K)) {
         float v[2][GF_RING_READS(K)], sum[2][GF_RING_COLUMNS], done[2][GF_RING_COLUMNS];
         gf_ring_get(from, v[0]);
         gf_ring_get(from + GF_RING_PITCH(K), v[1]);
@@ -362,12 +398,12 @@ template <int K>
 GF_DEVICE gf_ring_feed gf_ring_feed_of(const gf_ring_args &a, const gf_ring_block &block,
                                        int *table)
 {
-    enum { MARGIN = GF_RING_MARGIN(K) / GF_RING_COLUMNS };
+    enum { MARGIN = GF_RING_MARGIN_THREADS(K) / GF_RING_ROWS };
     enum { LEFT = (GF_RING_LEAD(K) + K / 2) / GF_RING_COLUMNS }; /* groups of the margin */
     const int thread = static_cast<int>(threadIdx.x), margin = thread % MARGIN;
     const int from_x = block.x - a.ax - GF_RING_LEAD(K);
     const int used = GF_RING_LEAD(K) + block.columns + K - 1;
-    const int groups = (block.columns + GF_RING_COLUMNS - 1) / GF_RING_COLUMNS;
+    const int groups = block.columns / GF_RING_COLUMNS;
 #pragma unroll 1
     for (int c = thread; c < GF_RING_PITCH(K); c += static_cast<int>(blockDim.x))
         table[c] = c < used ? gf_border_index(from_x + c, a.src.width, a.border) : -1;
@@ -389,9 +425,10 @@ GF_DEVICE gf_ring_exit gf_ring_exit_of(const gf_ring_args &a, const gf_ring_bloc
 {
     const int x = block.x + GF_RING_COLUMNS * static_cast<int>(threadIdx.x);
     const int y = block.y - (K - 1);
-    const bool has_place = gf_aligned4(a.dst) && x + GF_RING_COLUMNS <= a.dst.width;
+    const int left = a.dst.width - x, count = left < GF_RING_COLUMNS ? left : GF_RING_COLUMNS;
+    const bool has_place = gf_aligned4(a.dst) && count == GF_RING_COLUMNS;
     char *const to = gf_row<char>(a.dst, y) + static_cast<long long>(x) * (1 << (a.dst.pixel - 1));
-    return { x, y, to, 1 - K, block.rows, has_place ? static_cast<unsigned>(block.rows - 1) : 0u };
+    return { x, y, to, 1 - K, block.rows, has_place ? 0 : count };
 }
 
 template <int K> GF_DEVICE void gf_ring_strip(const gf_ring_args &a, float *shared)
@@ -401,6 +438,7 @@ template <int K> GF_DEVICE void gf_ring_strip(const gf_ring_args &a, float *shar
     const gf_ring_feed feed =
         gf_ring_feed_of<K>(a, block, reinterpret_cast<int *>(shared + GF_RING_SLOTS * SLOT));
     gf_ring_exit exit = gf_ring_exit_of<K>(a, block);
+    const bool has_results = GF_RING_COLUMNS * static_cast<int>(threadIdx.x) < block.columns;
     const int steps = (block.rows + K - 1 + ROWS - 1) / ROWS;
     float acc[K - 1][GF_RING_COLUMNS] = {};
     float *slot = shared, *next = shared; /* of the step, and of the last one that is on its way */
@@ -420,7 +458,7 @@ template <int K> GF_DEVICE void gf_ring_strip(const gf_ring_args &a, float *shar
         gf_copy_async_commit();
 #endif
         if (s >= 0) {
-            if (feed.own.needed)
+            if (has_results)
                 gf_ring_step<K>(a, slot + GF_RING_COLUMNS * static_cast<int>(threadIdx.x), acc,
                                 exit);
             slot = slot == shared + AHEAD * SLOT ? shared : slot + SLOT;

@@ -8,8 +8,8 @@
 #define GF_RING_VARIANTS(X)                                                                        \
     X(9) X(11) X(13) X(15) X(17) X(19) X(21) X(23) X(25) X(27) X(29) X(31)
 
-/* Neighbouring results of a thread; source rows of a step, an even number; steps whose rows have room
- * in shared memory. */
+/* Neighbouring results of a thread; source rows of a step, an even number; steps whose rows have
+ * room in shared memory. */
 enum { GF_RING_COLUMNS = 4, GF_RING_ROWS = 8, GF_RING_SLOTS = 2 };
 
 /* Most threads of a block, and blocks a multiprocessor is to hold at least. */
@@ -24,8 +24,9 @@ enum { GF_RING_THREADS = 128 };
 #define GF_RING_PITCH(K) (4 * GF_RING_THREADS + GF_RING_MARGIN(K))
 #define GF_RING_READS(K) (GF_RING_MARGIN(K) + 4)
 
-/* Threads that a step's margin takes, one for each group of a row; a block has as many at least. */
-#define GF_RING_MARGIN_THREADS(K) (GF_RING_MARGIN(K) / 4 * GF_RING_ROWS)
+/* Threads that a step's margin takes, one for each group of a row, of which results that are no
+ * whole group add one; a block has as many at least. */
+#define GF_RING_MARGIN_THREADS(K) ((GF_RING_MARGIN(K) / 4 + 1) * GF_RING_ROWS)
 
 /* Shared memory: the slots, and a column of the source for each place in a row. */
 #define GF_RING_SHARED_BYTES(K) (4 * (GF_RING_SLOTS * GF_RING_ROWS + 1) * GF_RING_PITCH(K))

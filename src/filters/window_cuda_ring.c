@@ -46,10 +46,12 @@ static int resident(const gfi_chip *chip, int k, int threads)
 }
 
 /* The number of segments with which the chip is done first. A multiprocessor with few blocks is
- * slower at each; and blocks that start together do not end so. */
+ * slower at each; blocks that start together end almost so: one wave of tall segments is better
+ * than more waves, which add their first rows once more. A step that is not full takes about half
+ * the time of the rows that it lacks. */
 static void choose_rows(const gfi_chip *chip, int k, int64_t strips, int height, ring_layout *out)
 {
-    static const double ALONE = 1, RAGGED = 0.22;
+    static const double ALONE = 1.8, RAGGED = 0.07;
     const int held = resident(chip, k, out->threads);
     const int64_t in_waves = 4 * (int64_t)chip->multiprocessors * held / strips + 1;
     const int64_t in_steps = gfi_divide_up(height, GF_RING_ROWS);
@@ -57,12 +59,13 @@ static void choose_rows(const gfi_chip *chip, int k, int64_t strips, int height,
     double best = INFINITY;
     for (int64_t segments = 1; segments <= most; segments++) {
         const int64_t whole = gfi_divide_up(height, segments) + k - 1;
-        const int rows = gfi_round_up(whole, GF_RING_ROWS) - (k - 1); /* whole steps */
+        const int rows = gfi_round_up(whole, 2) - (k - 1); /* k is odd: rows come in pairs */
         const int64_t blocks = strips * gfi_divide_up(height, rows);
         const int each = gfi_divide_up(blocks, chip->multiprocessors), rest = each % held;
         const double round = held + ALONE;
         const double rounds = each / held * round + (rest ? rest + ALONE : 0);
-        const double cost = (rows + k - 1) * (rounds + RAGGED * round);
+        const double work = 0.5 * (rows + k - 1 + gfi_round_up(rows + k - 1, GF_RING_ROWS));
+        const double cost = work * (rounds + RAGGED * round);
         if (cost >= best) continue;
         best = cost;
         out->rows = rows;
