@@ -762,18 +762,20 @@ template <class S, int G> GF_DEVICE void gf_wide_load(const void *weights, uint4
         to[i] = gf_ldg(from + i);
 }
 
-/* A block's part of the image. The first blocks make the first and the last strip, in turns: they
- * fold columns, and have fewer rows. */
+/* A block's part of the image. The first blocks make the first strip and the last ones, in turns:
+ * they fold columns, and have fewer rows. */
 struct gf_wide_area {
     int strip, y, rows;
 };
 
-GF_DEVICE gf_wide_area gf_wide_area_of(const gf_wide_args &a)
+template <int G> GF_DEVICE gf_wide_area gf_wide_area_of(const gf_wide_args &a)
 {
     const int block = static_cast<int>(blockIdx.x), inner = block - a.edges;
-    if (inner < 0) return { block % 2 * (a.strips - 1), block / 2 * a.edge_rows, a.edge_rows };
     if (a.edges == 0) return { inner % a.strips, inner / a.strips * a.rows, a.rows };
-    return { 1 + inner % (a.strips - 2), inner / (a.strips - 2) * a.rows, a.rows };
+    const int n = GF_WIDE_INNER_END(G, a.lead, a.dst.width) - 1, others = a.strips - n;
+    if (inner >= 0) return { 1 + inner % n, inner / n * a.rows, a.rows };
+    const int which = block % others;
+    return { which == 0 ? 0 : n + which, block / others * a.edge_rows, a.edge_rows };
 }
 
 /* Make a block's results; tells whether this thread met any that is not finite. */
@@ -783,7 +785,7 @@ GF_DEVICE bool gf_wide_strip(const gf_wide_args &a, unsigned char *shared, bool 
     enum { AHEAD = GF_WIDE_AHEAD(G), SLOTS = GF_WIDE_SLOTS(G) };
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     const int width = GF_WIDE_WIDTH(G);
-    const gf_wide_area area = gf_wide_area_of(a);
+    const gf_wide_area area = gf_wide_area_of<G>(a);
     const int x = area.strip * width, y = area.y, rows = min(area.rows, a.dst.height - y);
     gf_wide_flow<S, G> flow;
     flow.slots = shared + GF_WIDE_NOTES + GF_WIDE_WEIGHT_BYTES(G, S::BYTES);

@@ -30,6 +30,9 @@ enum { GF_WIDE_STEP = 32, GF_WIDE_TILES = 4 };
 #define GF_WIDE_ROW_GROUPS(G) (GF_WIDE_WIDTH(G) / 4 + 2 * (G)-2)
 #define GF_WIDE_PITCH(G, bytes) (16 * (GF_WIDE_ROW_GROUPS(G) * (bytes) / 4 | 1))
 
+/* The strips before this one do not see an image's end at the right. */
+#define GF_WIDE_INNER_END(G, lead, width) (((width) + (lead)-8 * (G) + 8) / GF_WIDE_WIDTH(G))
+
 /* The weights are words for each lane 4g+t, four at a time: high parts of f32 windows are single
  * taps in tf32, all other words two taps. The tap of a result n and a pixel k of a band is tap k -
  * n, less what the window is shifted by. Along rows, of each product, the first operand of the

@@ -18,8 +18,8 @@ typedef struct wide_shape {
     int groups; /* of eight pixels that eight results see: the kernel's */
 } wide_shape;
 
-/* How an image is shared out: segments of strips. The first and the last strip fold columns, which
- * takes time, so that they have segments of half as many rows. */
+/* How an image is shared out: segments of strips. The first strip and the last ones fold columns,
+ * which takes time, so that they have segments of half as many rows. */
 typedef struct wide_layout {
     int strips;
     int rows; /* of a segment */
@@ -80,25 +80,28 @@ static int resident(const gfi_request *request, int groups)
     return by_shared < (size_t)blocks ? (by_shared > 1 ? (int)by_shared : 1) : blocks;
 }
 
-/* The layout with segments of so many steps, of `steps` in all. */
-static wide_layout layout_with(int64_t strips, int64_t steps, int64_t rows)
+/* The layout with segments of so many steps, of `steps` in all; of the strips `inner` fold nothing.
+ */
+static wide_layout layout_with(int64_t strips, int64_t inner, int64_t steps, int64_t rows)
 {
-    enum { APART = 4 }; /* strips from which on the edges are worth it */
+    enum { APART = 2 }; /* inner strips from which on the edges are worth it */
     const int64_t segments = divide_up(steps, rows), edge_rows = divide_up(rows, 2);
-    const int64_t edges = strips < APART ? 0 : 2 * divide_up(steps, edge_rows);
+    const int64_t edges = inner < APART ? 0 : (strips - inner) * divide_up(steps, edge_rows);
     return (wide_layout){ .strips = (int)strips,
                           .rows = (int)rows * GF_WIDE_STEP,
                           .edges = (int)edges,
                           .edge_rows = (int)edge_rows * GF_WIDE_STEP,
-                          .blocks = edges + (edges ? strips - 2 : strips) * segments };
+                          .blocks = edges + (edges ? inner : strips) * segments };
 }
 
 /* The number of segments whose waves of blocks take the fewest steps. A block goes through more
  * steps than it has rows for, and waits for its first pixels. */
-static wide_layout layout_of(const gfi_request *request, int groups)
+static wide_layout layout_of(const gfi_request *request, const wide_shape *shape)
 {
     enum { START = 1 };
+    const int groups = shape->groups;
     const int64_t strips = divide_up(request->out.width, GF_WIDE_WIDTH(groups));
+    const int64_t inner = GF_WIDE_INNER_END((int64_t)groups, shape->lead, request->out.width) - 1;
     const int64_t steps = divide_up(request->out.height, GF_WIDE_STEP);
     const int64_t wave =
         (int64_t)gfi_window_chip(request).multiprocessors * resident(request, groups);
@@ -106,7 +109,7 @@ static wide_layout layout_of(const gfi_request *request, int groups)
     wide_layout best = { .steps = INFINITY };
     for (int64_t segments = 1; segments <= most; segments++) {
         const int64_t rows = divide_up(steps, segments);
-        wide_layout one = layout_with(strips, steps, rows);
+        wide_layout one = layout_with(strips, inner, steps, rows);
         one.steps = (double)(divide_up(one.blocks, wave) * (rows + GF_WIDE_AHEAD(groups) + START));
         if (one.steps < best.steps) best = one;
     }
@@ -330,8 +333,9 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
     if (!gfi_window_has_tensor(request, why) || !gfi_window_border_whole(request, why))
         return false;
     if (!window_fits(request, why) || !gfi_window_countable(request, why)) return false;
-    const int groups = shape_of(request).groups;
-    const wide_layout layout = layout_of(request, groups);
+    const wide_shape shape = shape_of(request);
+    const int groups = shape.groups;
+    const wide_layout layout = layout_of(request, &shape);
     if (layout.blocks > INT32_MAX)
         return gfi_window_unusable(why, "the image is too large for one launch");
     if (shared_bytes(request, groups) > gfi_window_chip(request).shared_bytes_block)
@@ -354,8 +358,8 @@ static double step_ns(const gfi_request *request, int groups)
 static double cost_ns(const gfi_request *request)
 {
     const gfi_chip chip = gfi_window_chip(request);
-    const int groups = shape_of(request).groups;
-    const double work_ns = layout_of(request, groups).steps * step_ns(request, groups);
+    const wide_shape shape = shape_of(request);
+    const double work_ns = layout_of(request, &shape).steps * step_ns(request, shape.groups);
     return gfi_launch_bound_ns(&chip, work_ns, gfi_window_bytes(request));
 }
 
@@ -399,7 +403,7 @@ static gf_status prepare(const gfi_request *request, void *state)
     s->shape = shape_of(request);
     s->weight_bytes = band_bytes(request, s->shape.groups) +
                       ((size_t)request->window->kw + (size_t)request->window->kh) * sizeof(double);
-    const wide_layout layout = layout_of(request, s->shape.groups);
+    const wide_layout layout = layout_of(request, &s->shape);
     s->config = (gfi_launch_config){ .grid = { (unsigned)layout.blocks, 1, 1 },
                                      .block = { (unsigned)GF_WIDE_THREADS(s->shape.groups), 1, 1 },
                                      .shared_bytes = shared_bytes(request, s->shape.groups) };
