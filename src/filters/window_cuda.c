@@ -20,7 +20,8 @@ gfi_chip gfi_window_chip(const gfi_request *request)
 {
     const int images = request->usual_images > 1 ? request->usual_images : 1;
     gfi_chip chip = gfi_window_whole_chip(request);
-    chip.multiprocessors = (chip.multiprocessors + images - 1) / images;
+    chip.multiprocessors = (chip.multiprocessors + images / 2) / images;
+    if (chip.multiprocessors < 1) chip.multiprocessors = 1;
     return chip;
 }
 

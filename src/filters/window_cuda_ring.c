@@ -108,15 +108,15 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
 }
 
 /* A row of a strip, all of a multiprocessor's blocks together; strips reach four fifths of a copy's
- * bandwidth. 2026-11-30, H200, f32 9, 13, 17, 21, 25, 31 taps: 8192^2 0.175, 0.167, 0.171, 0.193,
- * 0.220, 0.258 ms; 2048^2 9, 17, 31 taps 0.024, 0.031, 0.044; 512^2 0.015, 0.018, 0.027. u16 8192^2
- * 9, 17, 25, 31 taps 0.124, 0.183, 0.244, 0.310; u8 17 taps 0.169. */
+ * bandwidth. 2026-11-30, H200, 8192^2: f32 9, 17, 21, 25, 31 taps 0.164, 0.160, 0.182, 0.207, 0.254
+ * ms, u16 9, 17 taps 0.113, 0.170; 2048^2 f32 9, 17, 31 taps 0.024, 0.031, 0.044; 512^2 0.015,
+ * 0.018, 0.027. */
 static double cost_ns(const gfi_request *request)
 {
     static const double START_NS = 8e3, STRIPS = 1.25;
     const gfi_chip chip = gfi_window_whole_chip(request);
     const int k = request->window->kw;
-    const double row_ns = request->in.pixel == GF_PIXEL_F32 ? 30 + 6.5 * k : 40 + 7.2 * k;
+    const double row_ns = request->in.pixel == GF_PIXEL_F32 ? 29 + 6.2 * k : 38 + 6.7 * k;
     const double bytes = STRIPS * images_of(request) * gfi_window_bytes(request);
     return START_NS + gfi_launch_bound_ns(&chip, layout_of(request).row_steps * row_ns, bytes);
 }

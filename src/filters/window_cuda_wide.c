@@ -344,15 +344,13 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
     return true;
 }
 
-/* A step, all of a multiprocessor's warps together. Predicted, from times before the first and the
- * last strip had blocks of their own: 2026-11-30, H200, 8192^2, f32 17 taps 0.204 ms, 41 0.365, 65
- * 0.432, 81 0.577, 129 0.736; u16 0.180, 33 0.220, 81 0.451, 129 0.601. A tenth less is expected.
- */
+/* A step, all of a multiprocessor's warps together. 2026-11-30, H200, 8192^2: f32 17 taps 0.172 ms,
+ * 41 0.263, 81 0.420; u16 0.147, 0.228, 0.318. */
 static double step_ns(const gfi_request *request, int groups)
 {
     const double warps = (double)GF_WIDE_WARPS(groups) * resident(request, groups);
     const bool halves = request->in.pixel == GF_PIXEL_U16;
-    return warps * (halves ? 110 + 24 * groups : 90 + 38 * groups);
+    return warps * (halves ? 85 + 18.5 * groups : 70 + 30 * groups);
 }
 
 static double cost_ns(const gfi_request *request)
