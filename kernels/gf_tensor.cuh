@@ -211,6 +211,9 @@ template <bool EXACT> GF_DEVICE unsigned gf_tensor_expand(unsigned bytes, int od
     return gf_pick_bytes(bytes, EXACT ? 0x64646464u : 0u, odd ? 0x4341 : 0x4240);
 }
 
+/* 1 for the lanes that have the second sixteen rows for ldmatrix, 0 for the others. */
+GF_DEVICE int gf_tensor_lower_half() { return static_cast<int>(threadIdx.x) % 32 / 16; }
+
 /* Where a lane's rows of eight pixels are for ldmatrix, from the warp's first row on. */
 template <int S, bool SYM> GF_DEVICE int gf_tensor_lane_row()
 {
@@ -226,7 +229,9 @@ GF_DEVICE void gf_tensor_look(const unsigned char *tile, int step, gf_tensor_pix
 #pragma unroll
     for (int k = 0; k < N; k += 2) {
         unsigned v[4];
-        gf_ldmatrix_4_trans(v, tile + (SYM ? k / 2 * step : 16 * k * PITCH));
+        /* of an odd number of groups the last one is alone: below it there may be no tile */
+        const int below = k + 1 < N ? 0 : gf_tensor_lower_half() * 16 * PITCH;
+        gf_ldmatrix_4_trans(v, tile + (SYM ? k / 2 * step : 16 * k * PITCH - below));
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const int odd = i / 2, b = i % 2;

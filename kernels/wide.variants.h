@@ -6,7 +6,7 @@
  * a column see G groups of eight pixels. A product of binary16 takes two groups, so that of u16
  * pixels an odd G is as fast as the even one before it; with more of them, what products cut off
  * would come near the sixteenth of a level that results may be off by. */
-#define GF_WIDE_VARIANTS_F32(X) X(3) X(4) X(5) X(6) X(7) X(9) X(11) X(13) X(15) X(17)
+#define GF_WIDE_VARIANTS_F32(X) X(3) X(5) X(6) X(7) X(9) X(11) X(13) X(15) X(17)
 #define GF_WIDE_VARIANTS_U16(X) X(3) X(5) X(7) X(9) X(11) X(13)
 enum { GF_WIDE_MOST = 17 };
 

@@ -61,6 +61,7 @@ static const char *const cases[] = { "sigma=2",
                                      "sigma=2:sigma-x=0",
                                      "sigma=3:radius=4",
                                      "sigma=1:sigma-y=4",
+                                     "sigma=3:order-y=1:radius=9",
                                      "sigma=20",
                                      NULL };
 

@@ -107,13 +107,13 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
     return true;
 }
 
-/* A row of a strip, all of a multiprocessor's blocks together; strips reach four fifths of a copy's
- * bandwidth. 2026-11-30, H200, 8192^2: f32 9, 17, 21, 25, 31 taps 0.164, 0.160, 0.182, 0.207, 0.254
- * ms, u16 9, 17 taps 0.113, 0.170; 2048^2 f32 9, 17, 31 taps 0.024, 0.031, 0.044; 512^2 0.015,
- * 0.018, 0.027. */
+/* A row of a strip, all of a multiprocessor's blocks together; strips reach six sevenths of a
+ * copy's bandwidth. 2026-11-30, H200, 8192^2: f32 9, 17, 21, 25, 31 taps 0.164, 0.160, 0.182,
+ * 0.207, 0.254 ms, u16 9, 17 taps 0.113, 0.170; 2048^2 f32 9, 17, 31 taps 0.024, 0.031, 0.044;
+ * 512^2 0.015, 0.018, 0.027. */
 static double cost_ns(const gfi_request *request)
 {
-    static const double START_NS = 8e3, STRIPS = 1.25;
+    static const double START_NS = 8e3, STRIPS = 1.16;
     const gfi_chip chip = gfi_window_whole_chip(request);
     const int k = request->window->kw;
     const double row_ns = request->in.pixel == GF_PIXEL_F32 ? 29 + 6.2 * k : 38 + 6.7 * k;

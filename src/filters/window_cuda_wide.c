@@ -350,7 +350,7 @@ static double step_ns(const gfi_request *request, int groups)
 {
     const double warps = (double)GF_WIDE_WARPS(groups) * resident(request, groups);
     const bool halves = request->in.pixel == GF_PIXEL_U16;
-    return warps * (halves ? 85 + 18.5 * groups : 70 + 30 * groups);
+    return warps * (halves ? 85 + 18.5 * groups : 72 + 31 * groups);
 }
 
 static double cost_ns(const gfi_request *request)
