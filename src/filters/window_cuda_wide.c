@@ -229,15 +229,24 @@ static void fill_down_f32(const band *b, int groups, words *to)
             }
 }
 
+static bool fits_tf32(const double *taps, int n)
+{
+    double rest = 0;
+    for (int i = 0; i < n && rest == 0; i++) tf32_high(taps[i], &rest);
+    return rest == 0;
+}
+
 /* u16 pixels come times 2^-24; taps are scaled so that binary16 holds them well. Those for f32
- * pixels are scaled so that the largest is 1: equal ones then have no low parts. */
+ * pixels are scaled so that the largest is 1: equal ones then have no low parts. Those that have
+ * none as they are, such as small whole numbers, keep their digits. */
 static double scale_of(gf_pixel pixel, const double *taps, int n, int bits)
 {
     double most = 0;
     if (pixel == GF_PIXEL_U16) return ldexp(1, gfi_halves_exponent(taps, n, bits));
     for (int i = 0; i < n; i++)
         if (fabs(taps[i]) > most) most = fabs(taps[i]);
-    return most > 0 ? 1 / most : 1;
+    if (most == 0) return 1;
+    return fits_tf32(taps, n) ? ldexp(1, -ilogb(most)) : 1 / most;
 }
 
 static void make_bands(const gfi_request *request, const wide_shape *shape, band *along, band *down)
