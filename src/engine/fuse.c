@@ -1,7 +1,7 @@
 /* Fusing: a CUDA kernel makes what follows its stage from its results, while they are on the chip:
  * a small window, point filters. Between stages there are floats, as in memory: point filters give
- * the same values, the sums of windows may be added up in another order. A stage whose
- * implementation was asked for is left alone. */
+ * the same values, the sums of windows may be added up in another order. A stage is not taken along
+ * when its implementation was asked for. */
 #include "engine/context.h"
 #include "engine/plan.h"
 
