@@ -369,4 +369,21 @@ typedef struct gf_ring_args {
 } gf_ring_args;
 GF_SAME_SIZE(gf_ring_args, 192 + 2 * 4 * GF_RING_TAPS);
 
+/* ---- separable windows by warpgroups: kernels/wgmma.cu -------------------------------------- */
+
+typedef struct gf_wgmma_args {
+    gf_kimage src, dst;
+    const void *down, *along, *sides; /* taps: see wgmma.variants.h */
+    int lead, rise;   /* columns and rows of the source that a block begins before its results */
+    int near, trail;  /* columns of the source before and after results that count */
+    int rows;         /* of results of a block, a multiple of twice GF_WGMMA_BAND_ROWS */
+    int sides_blocks; /* blocks that make the first strip and the last one, half as many rows each; */
+    int strips, first_strip, last_strip; /* of the others so many lie side by side */
+    int border, folds; /* folds: `sides` deals with columns outside, or they need no care */
+    unsigned border_word; /* of pixels outside, where the border is constant */
+    float factor, sides_factor, start; /* result = sum * factor + start, which rounds too */
+    float own;        /* unsharp: what the pixel itself counts */
+} gf_wgmma_args;
+GF_SAME_SIZE(gf_wgmma_args, 152);
+
 #endif

@@ -15,6 +15,7 @@ const gf_impl *const gfi_window_impls[] = {
     &gfi_window_cuda_box,
     &gfi_window_cuda_band,
     &gfi_window_cuda_tensor,
+    &gfi_window_cuda_wgmma,
     &gfi_window_cuda_wide,
     &gfi_window_cuda_coarse,
     &gfi_window_cuda_tilefft,

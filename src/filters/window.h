@@ -58,7 +58,7 @@ extern const gf_impl *const gfi_window_impls[];
 /* Members of that table, one file each. */
 extern const gf_impl gfi_window_ref, gfi_window_direct, gfi_window_sep, gfi_window_whole, gfi_window_fft;
 extern const gf_impl gfi_window_cuda_stream, gfi_window_cuda_box, gfi_window_cuda_band, gfi_window_cuda_tensor;
-extern const gf_impl gfi_window_cuda_wide, gfi_window_cuda_coarse, gfi_window_cuda_tilefft, gfi_window_cuda_direct;
+extern const gf_impl gfi_window_cuda_wgmma, gfi_window_cuda_wide, gfi_window_cuda_coarse, gfi_window_cuda_tilefft, gfi_window_cuda_direct;
 extern const gf_impl gfi_window_cuda_ring, gfi_window_cuda_sep, gfi_window_cuda_fft, gfi_window_cuda_any;
 
 /* Not in the table: makes a stage of cuda-tensor and a small window after it. */

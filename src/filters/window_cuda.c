@@ -52,6 +52,46 @@ bool gfi_window_has_tensor(const gfi_request *request, char why[GFI_WHY_BYTES])
                                request->facts->loaded_sm, LEAST_SM);
 }
 
+bool gfi_window_has_warpgroup(const gfi_request *request, char why[GFI_WHY_BYTES])
+{
+    enum { SM = 90 };
+    const gfi_device_facts *facts = request->facts;
+    if (!facts || (facts->sm == SM && facts->loaded_sm == SM)) return true;
+    return gfi_window_unusable(
+        why, "the chip is of sm_%d and the code loaded for sm_%d, both are to be of sm_%d",
+        facts->sm, facts->loaded_sm, SM);
+}
+
+static bool all_dyadic(const double *taps, int n)
+{
+    enum { BITS = 12 };
+    for (int i = 0; i < n; i++)
+        if (ldexp(taps[i], BITS) != rint(ldexp(taps[i], BITS))) return false;
+    return true;
+}
+
+bool gfi_window_may_tie(const gfi_window *w)
+{
+    return all_dyadic(&w->scale, 1) && all_dyadic(w->term[0].row, w->kw) &&
+           all_dyadic(w->term[0].col, w->kh);
+}
+
+bool gfi_window_none_negative(const gfi_window *w)
+{
+    for (int i = 0; i < w->kw; i++)
+        if (w->term[0].row[i] < 0) return false;
+    for (int i = 0; i < w->kh; i++)
+        if (w->term[0].col[i] < 0) return false;
+    return true;
+}
+
+bool gfi_window_is_narrow(const gfi_window *w, double white)
+{
+    static const double ROUNDED_DOWN = 0.4;
+    return gfi_window_none_negative(w) && w->scale >= 0 && w->offset >= 0 &&
+           white * w->abs_sum + w->offset < white + ROUNDED_DOWN;
+}
+
 bool gfi_window_border_whole(const gfi_request *request, char why[GFI_WHY_BYTES])
 {
     const double v = request->window->border_value;

@@ -18,11 +18,18 @@ double gfi_window_bytes(const gfi_request *request);
 /* Whether every coordinate that the window touches can be counted by a kernel; else the reason. */
 bool gfi_window_countable(const gfi_request *request, char why[GFI_WHY_BYTES]);
 
-/* Whether the loaded code has the tensor cores' instructions; whether a constant border can be
+/* Whether the loaded code has the tensor cores' instructions, and those for warpgroups; whether a constant border can be
  * pixels of an integer image; whether the window is one separable term, and none of MAGNITUDE. */
 bool gfi_window_has_tensor(const gfi_request *request, char why[GFI_WHY_BYTES]);
+bool gfi_window_has_warpgroup(const gfi_request *request, char why[GFI_WHY_BYTES]);
 bool gfi_window_border_whole(const gfi_request *request, char why[GFI_WHY_BYTES]);
 bool gfi_window_one_term(const gfi_window *window, char why[GFI_WHY_BYTES]);
+
+/* Of a separable term: whether no tap is negative; whether sums may lie exactly halfway between two
+ * levels, where they are to become even; whether no sum of pixels from 0 to white is to be clamped. */
+bool gfi_window_none_negative(const gfi_window *window);
+bool gfi_window_may_tie(const gfi_window *window);
+bool gfi_window_is_narrow(const gfi_window *window, double white);
 
 /* Write a reason and return false. */
 bool gfi_window_unusable(char why[GFI_WHY_BYTES], const char *fmt, ...) GFI_PRINTF(2, 3);

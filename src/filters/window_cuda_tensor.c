@@ -21,28 +21,14 @@ typedef struct tensor_state {
 
 /* ---- shape --------------------------------------------------------------------------------- */
 
-static bool all_dyadic(const double *taps, int n)
-{
-    enum { BITS = 12 };
-    for (int i = 0; i < n; i++)
-        if (ldexp(taps[i], BITS) != rint(ldexp(taps[i], BITS))) return false;
-    return true;
-}
-
-/* Whether results may lie exactly halfway between two levels, where they are to become even. */
-static bool may_tie(const gfi_window *w)
-{
-    return all_dyadic(&w->scale, 1) && all_dyadic(w->term[0].row, w->kw) &&
-           all_dyadic(w->term[0].col, w->kh);
-}
-
 /* The u8 kernel counts in 16 bits, adds the offset to rounded results, and keeps 19 bits between
  * the passes; what that loses must not be much amplified. */
 static bool fits_fast(const gfi_request *request, bool symmetric)
 {
     static const double MOST_GAIN = 2, MOST_OFFSET = 32000;
     const gfi_window *w = request->window;
-    if (request->out.pixel != GF_PIXEL_U8 || request->n_fused > 0 || may_tie(w)) return false;
+    if (request->out.pixel != GF_PIXEL_U8 || request->n_fused > 0 || gfi_window_may_tie(w))
+        return false;
     if (w->combine == GFI_COMBINE_SUM)
         return w->abs_sum <= MOST_GAIN && w->offset == rint(w->offset) &&
                fabs(w->offset) <= MOST_OFFSET;
@@ -296,20 +282,6 @@ static double signed_sum(const double *taps, int n)
     return sum;
 }
 
-static bool none_negative(const double *taps, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (taps[i] < 0) return false;
-    return true;
-}
-
-/* Whether no result needs to be clamped. */
-static bool narrow(const gfi_window *w)
-{
-    return none_negative(w->term[0].col, w->kh) && none_negative(w->term[0].row, w->kw) &&
-           w->scale >= 0 && w->offset >= 0 && 255 * w->abs_sum + w->offset < 255.4;
-}
-
 static void fill_args(const gfi_request *request, const band *down, const band *along,
                       const gfi_tensor_shape *shape, gf_tensor_args *args)
 {
@@ -327,7 +299,7 @@ static void fill_args(const gfi_request *request, const band *down, const band *
                               .start = (float)(ROUNDS + w->offset),
                               .lift = (float)(8 + lift),
                               .bias = (float)(-lift * 0x1p-4 * row_sum * along->factor),
-                              .narrow = narrow(w),
+                              .narrow = gfi_window_is_narrow(w, 255),
                               .factor = (float)factor };
     if (w->border == GF_BORDER_CONSTANT) args->border_byte = (int)w->border_value;
 }

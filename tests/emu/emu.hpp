@@ -207,6 +207,7 @@ inline int gf_dot_high(unsigned halves, int bytes, int sum)
 inline int gf_clz(unsigned v) { return v ? __builtin_clz(v) : 32; }
 
 #include "tensor.hpp"
+#include "warpgroup.hpp"
 
 #include "kernels/gf_device.cuh"
 

@@ -1,0 +1,560 @@
+/* Separable windows of u8 images, none of whose taps is negative, by warpgroups.
+ *
+ * A warpgroup makes a strip of 64 columns and walks down it, 64 rows of the source at a time. Rows
+ * come to a ring in shared memory some steps ahead, in an order that products take as it is. The
+ * first pass is a product of the taps along rows, which are digits of eight bits, with the pixels:
+ * exact sums of 32 bits, the digits one after the other. They lie in registers as the next product
+ * wants its operand, so nothing more happens between the passes than that they are split into two
+ * parts of eleven bits, which are exact in binary16. That product, with the taps down columns in
+ * two parts as well, adds sixteen rows of sums to the bands of 32 rows of results which they reach;
+ * a band that is complete leaves through shared memory. So each pixel is gone over once however
+ * tall the window is.
+ *
+ * What the products of two low parts would add is left out. */
+#include "kernels/gf_tile.cuh"
+#include "kernels/gf_warpgroup.cuh"
+#include "kernels/wgmma.variants.h"
+
+#ifdef GF_HAVE_WARPGROUP
+
+enum { GF_WGMMA_CHUNK_BYTES = 16 * GF_WGMMA_ROWS };
+
+/* A row of wgmma.variants.h. */
+template <int K_, int I_, int DIGITS_, int GROUPS_, bool OWN_> struct gf_wgmma_shape {
+    enum { K = K_, I = I_, DIGITS = DIGITS_, OWN = OWN_, BANDS = GF_WGMMA_BANDS(I_) };
+    enum { THREADS = GF_WGMMA_THREADS(GROUPS_), WARPS = THREADS / 32 };
+    enum { CHUNKS = GF_WGMMA_CHUNKS(K_, GROUPS_), WIDTH = GF_WGMMA_WIDTH * GROUPS_ };
+    enum { STAGE = GF_WGMMA_STAGE_BYTES(K_, GROUPS_), STAGES = GF_WGMMA_STAGES(OWN_) };
+    enum { AHEAD = GF_WGMMA_AHEAD, DOWN = 3 * I_ * GF_WGMMA_DOWN_BYTES };
+    enum { PITCH = GF_WGMMA_RESULT_PITCH(GROUPS_), HALF = GF_WGMMA_BAND_ROWS * PITCH };
+    /* rows of results that are not complete when their last ones begin */
+    enum { LAG = GF_WGMMA_BAND_ROWS * (BANDS - 1) };
+    /* steps after which bands lie in the same registers again */
+    enum { TURN = BANDS % 2 ? BANDS : BANDS / 2 };
+    /* threads that store a row of results together */
+    enum { TOGETHER = THREADS / GF_WGMMA_BAND_ROWS };
+};
+
+/* The parts of the shared memory. */
+template <class S> struct gf_wgmma_memory {
+    unsigned char *pixels, *down, *results;
+
+    GF_DEVICE explicit gf_wgmma_memory(unsigned char *first)
+        : pixels(first), down(pixels + S::STAGES * S::STAGE), results(down + S::DOWN)
+    {
+    }
+};
+
+/* ---- pixels -------------------------------------------------------------------------------- */
+
+/* How columns outside come about. PLAIN blocks have all columns in the images, and sixteen bytes of
+ * rows may be moved at once. FOLDED ones have columns outside that count nowhere, because their
+ * taps count for others, or that are all the same, or that lie sixteen bytes together at the other
+ * end. For MENDED ones they are made once the rows have come. */
+enum { GF_WGMMA_PLAIN, GF_WGMMA_FOLDED, GF_WGMMA_MENDED };
+
+/* What a block makes, and from what. */
+struct gf_wgmma_place {
+    int x, y, rows; /* of its results */
+    int steps;
+    bool aligned;              /* sixteen bytes of the source may be sent for at once */
+    const unsigned char *from; /* this thread's place in the rows that are sent for next */
+    unsigned char *to;         /* and in the results that are stored next */
+};
+
+/* Sixteen bytes at any address; up to three to either side are touched. */
+GF_DEVICE uint4 gf_wgmma_read(const unsigned char *from)
+{
+    const unsigned past = static_cast<unsigned>(reinterpret_cast<long long>(from) & 3);
+    const unsigned *const words = reinterpret_cast<const unsigned *>(from - past);
+    unsigned v[5];
+#pragma unroll
+    for (int i = 0; i < 5; i++) v[i] = gf_ldg(words + i);
+    return make_uint4(gf_shift_words(v[0], v[1], 8 * past), gf_shift_words(v[1], v[2], 8 * past),
+                      gf_shift_words(v[2], v[3], 8 * past), gf_shift_words(v[3], v[4], 8 * past));
+}
+
+/* The first n of sixteen pixels from column x on, at any address. */
+GF_DEVICE void gf_wgmma_copy(const gf_wgmma_args &a, const unsigned char *from, int x, int n,
+                             unsigned char *to)
+{
+    if (x >= 4 && x + 20 <= a.src.width)
+        *reinterpret_cast<uint4 *>(to) = gf_wgmma_read(from);
+    else
+        for (int i = 0; i < n; i++) to[i] = gf_ldg(from + i);
+}
+
+/* Of a chunk of the source: pixels that are inside, and where they are, from where the chunk is. */
+struct gf_wgmma_chunk {
+    int n, away;
+};
+
+/* That of the chunk from column x on; the other end's where it lies outside, if it is to. */
+template <int KIND> GF_DEVICE gf_wgmma_chunk gf_wgmma_chunk_at(const gf_wgmma_args &a, int x)
+{
+    gf_wgmma_chunk chunk = { x < 0 ? 0 : max(min(16, a.src.width - x), 0), 0 };
+    if (KIND == GF_WGMMA_FOLDED && a.border == GF_B_WRAP && chunk.n == 0)
+        chunk.n = 16, chunk.away = x < 0 ? a.src.width : -a.src.width;
+    return chunk;
+}
+
+/* f(rows down from the thread's first one, chunks from its first one) for what a thread copies of
+ * 64 rows: eight lanes have eight rows of a chunk of sixteen bytes. */
+template <class S, class F> GF_DEVICE void gf_wgmma_each(F f)
+{
+    const int first_chunk = static_cast<int>(threadIdx.x) % 32 / 8;
+#pragma unroll
+    for (int down = 0; down < GF_WGMMA_ROWS; down += 8 * S::WARPS)
+#pragma unroll
+        for (int chunk = 0; chunk < S::CHUNKS; chunk += 4)
+            if (chunk + 4 <= S::CHUNKS || first_chunk + chunk < S::CHUNKS) f(down, chunk);
+}
+
+/* Send for the 64 rows from row y of the image or around it on. */
+template <class S, int KIND>
+GF_DEVICE void gf_wgmma_fill(const gf_wgmma_args &a, gf_wgmma_place &place, int y,
+                             unsigned char *stage)
+{
+    const int thread = static_cast<int>(threadIdx.x), first_chunk = thread % 32 / 8;
+    const int first_row = thread / 32 * 8 + thread % 8;
+    unsigned char *const first = stage + first_row * 16 + first_chunk * GF_WGMMA_CHUNK_BYTES;
+    const unsigned char *const from = place.from;
+    const bool inside = y >= 0 && y + GF_WGMMA_ROWS <= a.src.height;
+    if (KIND == GF_WGMMA_PLAIN && inside) {
+        gf_wgmma_each<S>([&](int down, int chunk) {
+            gf_copy_async_16(first + down * 16 + chunk * GF_WGMMA_CHUNK_BYTES,
+                             from + down * a.src.pitch + 16 * chunk);
+        });
+    } else {
+        const uint4 outside =
+            make_uint4(a.border_word, a.border_word, a.border_word, a.border_word);
+        gf_wgmma_each<S>([&](int down, int chunk) {
+            const int row = y + first_row + down, x = place.x - a.lead + 16 * (first_chunk + chunk);
+            const int at = inside ? row : gf_border_index(row, a.src.height, a.border);
+            const gf_wgmma_chunk part = gf_wgmma_chunk_at<KIND>(a, x);
+            const unsigned char *const here =
+                from + (at - row + down) * a.src.pitch + 16 * chunk + part.away;
+            unsigned char *const to = first + down * 16 + chunk * GF_WGMMA_CHUNK_BYTES;
+            if (at < 0)
+                *reinterpret_cast<uint4 *>(to) = outside;
+            else if (KIND == GF_WGMMA_PLAIN)
+                gf_copy_async_16(to, here);
+            else if (KIND == GF_WGMMA_MENDED && !place.aligned)
+                gf_wgmma_copy(a, here, x, part.n, to);
+            else if (part.n > 0)
+                gf_copy_async_first(to, here, part.n);
+        });
+    }
+    place.from = from + GF_WGMMA_ROWS * a.src.pitch;
+}
+
+/* gf_border_index for places that lie near the image. */
+GF_DEVICE int gf_wgmma_fold(int i, int n, int border)
+{
+    if (i >= 0 && i < n) return i;
+    if (i < -n || i >= 2 * n - 1) return gf_border_index(i, n, border);
+    const int past = i < 0 ? -i : i - n + 1; /* pixels from the last one inside */
+    if (border == GF_B_CONSTANT) return -1;
+    if (border == GF_B_WRAP) return i < 0 ? n - past : past - 1;
+    const int back = border == GF_B_REPLICATE ? 0 : border == GF_B_REFLECT ? past - 1 : past;
+    return i < 0 ? back : n - 1 - back;
+}
+
+/* Where pixel j of a row of a stage lies, from its first one on. */
+GF_DEVICE unsigned char *gf_wgmma_at(unsigned char *row, int j)
+{
+    return row + j / 16 * GF_WGMMA_CHUNK_BYTES + j % 16;
+}
+
+/* Columns outside, of 64 rows that have come, whose first one is row y: from columns of the stage,
+ * or from the image. A thread makes some neighbours. */
+template <class S>
+GF_DEVICE void gf_wgmma_mend(const gf_wgmma_args &a, const gf_wgmma_place &place,
+                             unsigned char *stage, int first_row)
+{
+    enum { EACH = 4, PIXELS = 16 * S::CHUNKS };
+    const int x = place.x - a.lead, width = a.src.width;
+    const int first = x < 0 ? a.lead - a.near : 0,
+              before = x < 0 ? (-x - first + EACH - 1) / EACH : 0;
+    const int past = width - x, end = min(place.x + S::WIDTH, a.dst.width) + a.trail - x;
+    const int n = before + max((end - past + EACH - 1) / EACH, 0);
+#pragma unroll 1
+    for (int i = static_cast<int>(threadIdx.x); i < n * GF_WGMMA_ROWS; i += S::THREADS) {
+        const int k = i / GF_WGMMA_ROWS, row = i % GF_WGMMA_ROWS;
+        const int j = k < before ? first + EACH * k : past + EACH * (k - before);
+        const int last = min(k < before ? -x : end, j + EACH);
+        unsigned char *const to = stage + 16 * row;
+        /* mostly the four lie side by side in the image too */
+        const int column = gf_wgmma_fold(x + j, width, a.border);
+        const int way = gf_wgmma_fold(x + j + 1, width, a.border) - column;
+        const int far = gf_wgmma_fold(x + j + EACH - 1, width, a.border);
+        const int at = column - x, furthest = at + way * (EACH - 1);
+        if (column >= 0 && far - column == way * (EACH - 1) && min(at, furthest) >= 0 &&
+            max(at, furthest) < PIXELS) {
+            unsigned char v[EACH];
+#pragma unroll
+            for (int p = 0; p < EACH; p++) v[p] = *gf_wgmma_at(to, at + way * p);
+#pragma unroll
+            for (int p = 0; p < EACH; p++)
+                if (j + p < last) *gf_wgmma_at(to, j + p) = v[p];
+            continue;
+        }
+        const int y = gf_border_index(first_row + row, a.src.height, a.border);
+#pragma unroll 1
+        for (int p = j; p < last; p++) {
+            const int from = gf_wgmma_fold(x + p, width, a.border);
+            *gf_wgmma_at(to, p) = from < 0 || y < 0
+                                      ? static_cast<unsigned char>(a.border_word)
+                                      : gf_ldg(gf_row<const unsigned char>(a.src, y) + from);
+        }
+    }
+}
+
+/* ---- products ------------------------------------------------------------------------------ */
+
+/* What a thread keeps. */
+template <class S> struct gf_wgmma_kept {
+    unsigned along[S::DIGITS * S::K][4]; /* its part of the taps along rows */
+    int sum[32];                         /* of the first pass */
+    unsigned high[2][4], low[2][4];      /* sixteen rows of them each, split */
+    float band[S::BANDS][16];
+    gf_matrix pixels, down; /* of the warpgroup */
+};
+
+/* Which taps along rows the warpgroup has whose first column is x: those of most (0), of the first
+ * one (1), of the last one (2), of that before it (3). */
+GF_DEVICE int gf_wgmma_side(const gf_wgmma_args &a, int x)
+{
+    if (x < a.near) return 1;
+    if (x + GF_WGMMA_WIDTH + a.trail <= a.src.width) return 0;
+    return x + GF_WGMMA_WIDTH < a.src.width ? 3 : 2;
+}
+
+template <class S, int KIND>
+GF_DEVICE void gf_wgmma_load(const gf_wgmma_args &a, const gf_wgmma_place &place,
+                             const gf_wgmma_memory<S> &memory, gf_wgmma_kept<S> &kept)
+{
+    const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
+    const uint4 *from = static_cast<const uint4 *>(a.down);
+    for (int i = thread; i < S::DOWN / 16; i += S::THREADS)
+        reinterpret_cast<uint4 *>(memory.down)[i] = gf_ldg(from + i);
+    from = static_cast<const uint4 *>(KIND == GF_WGMMA_PLAIN ? a.along : a.sides) + thread % 128;
+    if (KIND == GF_WGMMA_FOLDED)
+        from += 128 * S::DIGITS * S::K * gf_wgmma_side(a, place.x + group * GF_WGMMA_WIDTH);
+#pragma unroll
+    for (int i = 0; i < S::DIGITS * S::K; i++) {
+        const uint4 v = gf_ldg(from + 128 * i);
+        kept.along[i][0] = v.x, kept.along[i][1] = v.y;
+        kept.along[i][2] = v.z, kept.along[i][3] = v.w;
+    }
+    const unsigned char *const columns =
+        memory.pixels + group * GF_WGMMA_WIDTH / 16 * GF_WGMMA_CHUNK_BYTES;
+    kept.pixels = gf_matrix_at(columns, GF_WGMMA_CHUNK_BYTES, 128);
+    kept.down = gf_matrix_at(memory.down, GF_WGMMA_DOWN_BYTES / 2, 128);
+}
+
+/* Add the products of a digit of the taps along rows. */
+template <class S>
+GF_DEVICE void gf_wgmma_along(gf_wgmma_kept<S> &kept, gf_matrix pixels, int digit)
+{
+    gf_products_begin();
+#pragma unroll
+    for (int k = 0; k < S::K; k++)
+        gf_product_64_32(kept.sum, kept.along[digit * S::K + k],
+                         gf_matrix_move(pixels, 2 * k * GF_WGMMA_CHUNK_BYTES), digit + k > 0);
+    gf_products_end();
+}
+
+template <class S> GF_DEVICE void gf_wgmma_next_digit(gf_wgmma_kept<S> &kept)
+{
+    gf_products_wait_but<0>();
+#pragma unroll
+    for (int i = 0; i < 32; i++) kept.sum[i] <<= 8;
+}
+
+/* Split 32 rows of sums, which are below 2^27, or below 2^32 when there are three digits: into
+ * eleven bits, and eleven more. As binary16 such a number is itself times 2^-24. */
+template <class S> GF_DEVICE void gf_wgmma_split(gf_wgmma_kept<S> &kept, int half)
+{
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        const unsigned v = static_cast<unsigned>(kept.sum[16 * half + 2 * i]);
+        const unsigned w = static_cast<unsigned>(kept.sum[16 * half + 2 * i + 1]);
+        unsigned &high = kept.high[i / 4][i % 4], &low = kept.low[i / 4][i % 4];
+        high = gf_pick_bytes(v, w, 0x7632);
+        if (S::DIGITS == 2) {
+            low = gf_pick_bytes(v, w, 0x5410) >> 5 & 0x07ff07ffu;
+        } else {
+            high = high >> 5 & 0x07ff07ffu;
+            low = gf_pick_bytes(v, w, 0x6521) >> 2 & 0x07ff07ffu;
+        }
+    }
+}
+
+/* Add 32 rows of sums to the bands they reach, of which `newest` begins with them. Low parts come
+ * first, while sums are small: what does not fit is cut off. */
+template <class S> GF_DEVICE void gf_wgmma_down(gf_wgmma_kept<S> &kept, int newest)
+{
+    gf_products_begin();
+#pragma unroll
+    for (int part = 2; part >= 0; part--)
+#pragma unroll
+        for (int i = 0; i < S::I; i++)
+            gf_product_32_16(kept.band[(newest + S::BANDS - i / 2) % S::BANDS],
+                             part == 2 ? kept.low[i % 2] : kept.high[i % 2],
+                             gf_matrix_move(kept.down, (part * S::I + i) * GF_WGMMA_DOWN_BYTES),
+                             i > 0 || part < 2);
+    gf_products_end();
+}
+
+/* ---- results ------------------------------------------------------------------------------- */
+
+/* The pixels themselves that eight of a lane's results of u8 are of, as floats of 2^23 more;
+ * columns: the lane's two in the first stage; row: of the first of them in the ring. */
+template <class S>
+GF_DEVICE void gf_wgmma_own(const unsigned char *columns, int row, float (&own)[8])
+{
+    enum { MASK = S::STAGES * GF_WGMMA_ROWS - 1 };
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const int at = (row + i / 2 * 8 + i % 2) & MASK;
+        const unsigned two = *reinterpret_cast<const unsigned short *>(
+            columns + at / GF_WGMMA_ROWS * S::STAGE + at % GF_WGMMA_ROWS * 16);
+#pragma unroll
+        for (int right = 0; right < 2; right++)
+            own[i / 2 * 4 + right * 2 + i % 2] =
+                gf_bits_float(gf_pick_bytes(two, 0x4b000000u, right ? 0x7441 : 0x7440));
+    }
+}
+
+/* A lane's results of a band: numbers in the low bits. Adding 1.5 * 2^23 rounds, half to even, and
+ * leaves the rounded number there. */
+template <class S>
+GF_DEVICE void gf_wgmma_round(const gf_wgmma_args &a, float factor, const float (&band)[16],
+                              const unsigned char *columns, int row, unsigned (&bits)[16])
+{
+#pragma unroll
+    for (int i = 0; i < 16; i += 8) {
+        float own[8] = {};
+        if (S::OWN) gf_wgmma_own<S>(columns, row + 2 * i, own);
+#pragma unroll
+        for (int k = 0; k < 8; k++) {
+            const float raised = fmaf(own[k], a.own, -8388608.0f * a.own);
+            bits[i + k] = gf_float_bits(S::OWN ? fmaf(band[i + k], factor, raised) + a.start
+                                               : fmaf(band[i + k], factor, a.start));
+        }
+    }
+}
+
+/* Two columns and two rows of pixels, from their numbers. */
+template <class S> GF_DEVICE unsigned gf_wgmma_pack(const unsigned *bits)
+{
+    if (!S::OWN) {
+        const unsigned upper = gf_pick_bytes(bits[0], bits[2], 0x0040);
+        return gf_pick_bytes(upper, gf_pick_bytes(bits[1], bits[3], 0x0040), 0x5410);
+    }
+    const unsigned upper = gf_clamp_halves(gf_pick_bytes(bits[0], bits[2], 0x5410), 0x00ff00ffu);
+    const unsigned lower = gf_clamp_halves(gf_pick_bytes(bits[1], bits[3], 0x5410), 0x00ff00ffu);
+    return gf_pick_bytes(upper, lower, 0x6420);
+}
+
+/* Put a warp's part of a band into shared memory. */
+template <class S> GF_DEVICE void gf_wgmma_leave(unsigned char *to, const unsigned (&bits)[16])
+{
+    unsigned v[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) v[i] = gf_wgmma_pack<S>(bits + 4 * i);
+    gf_stmatrix_4_trans(to, v);
+}
+
+/* Store the first n of sixteen pixels. */
+GF_DEVICE void gf_wgmma_put(unsigned char *to, int n, uint4 v)
+{
+    const bool aligned = (reinterpret_cast<long long>(to) & 15) == 0;
+    if (aligned && n >= 16) {
+        *reinterpret_cast<uint4 *>(to) = v;
+        return;
+    }
+    if (aligned && n >= 8) {
+        *reinterpret_cast<uint2 *>(to) = make_uint2(v.x, v.y);
+        v.x = v.z, v.y = v.w, to += 8, n -= 8;
+    }
+    if (aligned && n >= 4) {
+        *reinterpret_cast<unsigned *>(to) = v.x;
+        v.x = v.y, v.y = v.z, v.z = v.w, to += 4, n -= 4;
+    }
+#pragma unroll 1
+    for (int i = 0; i < min(n, 16); i++) {
+        *to++ = static_cast<unsigned char>(v.x);
+        v.x = gf_shift_words(v.x, v.y, 8), v.y = gf_shift_words(v.y, v.z, 8);
+        v.z = gf_shift_words(v.z, v.w, 8), v.w >>= 8;
+    }
+}
+
+/* Store the bands that all warps have left: the block's rows from row `first` on. */
+template <class S, int KIND>
+GF_DEVICE void gf_wgmma_store(const gf_wgmma_args &a, gf_wgmma_place &place, int first,
+                              const unsigned char *results)
+{
+    const int thread = static_cast<int>(threadIdx.x), row = first + thread / S::TOGETHER;
+    const unsigned char *const from =
+        results + thread / S::TOGETHER * S::PITCH + thread % S::TOGETHER * 16;
+    unsigned char *const to = place.to;
+#pragma unroll
+    for (int r = 0; r < GF_WGMMA_ROWS; r += GF_WGMMA_BAND_ROWS) {
+        if (row + r < 0 || row + r >= place.rows) continue;
+        const uint4 v = *reinterpret_cast<const uint4 *>(from + r * S::PITCH);
+        if (KIND == GF_WGMMA_PLAIN)
+            *reinterpret_cast<uint4 *>(to + r * a.dst.pitch) = v;
+        else
+            gf_wgmma_put(to + r * a.dst.pitch, a.dst.width - place.x - thread % S::TOGETHER * 16,
+                         v);
+    }
+    place.to = to + GF_WGMMA_ROWS * a.dst.pitch;
+}
+
+/* ---- a block ------------------------------------------------------------------------------- */
+
+template <class S> GF_DEVICE gf_wgmma_place gf_wgmma_find(const gf_wgmma_args &a)
+{
+    const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+    gf_wgmma_place place;
+    /* first come blocks of half as many rows, for the first strip and the last one in turn */
+    const int block = static_cast<int>(blockIdx.x), inner = block - a.sides_blocks;
+    const int rows = inner < 0 ? a.rows / 2 : a.rows, strips = inner < 0 ? 2 : a.strips;
+    const int across = (inner < 0 ? block : inner) % strips;
+    place.x = (inner >= 0 ? across + a.first_strip : across ? a.last_strip : 0) * S::WIDTH;
+    place.y = (inner < 0 ? block : inner) / strips * rows;
+    place.rows = min(rows, a.dst.height - place.y);
+    place.steps = (place.rows + S::LAG + GF_WGMMA_ROWS - 1) / GF_WGMMA_ROWS;
+    place.aligned = ((reinterpret_cast<long long>(a.src.data) | a.src.pitch) & 15) == 0;
+    place.from = gf_row<const unsigned char>(a.src, place.y - a.rise + warp * 8 + lane % 8) +
+                 place.x - a.lead + lane / 8 * 16;
+    /* what the first step stores are bands of the step before it */
+    place.to =
+        gf_row<unsigned char>(a.dst, place.y + thread / S::TOGETHER - S::LAG - GF_WGMMA_ROWS) +
+        place.x + thread % S::TOGETHER * 16;
+    return place;
+}
+
+/* Pixels outside, where they are all the same: what is sent for goes elsewhere. */
+template <class S> GF_DEVICE void gf_wgmma_surround(const gf_wgmma_args &a, unsigned char *pixels)
+{
+    const uint4 outside = make_uint4(a.border_word, a.border_word, a.border_word, a.border_word);
+    uint4 *const to = reinterpret_cast<uint4 *>(pixels);
+    for (int i = static_cast<int>(threadIdx.x); i < S::STAGES * S::STAGE / 16; i += S::THREADS)
+        to[i] = outside;
+    __syncthreads();
+}
+
+/* The stage whose rows are made sums of is there, and none has the one before it in use. */
+template <class S, int KIND>
+GF_DEVICE void gf_wgmma_ready(const gf_wgmma_args &a, const gf_wgmma_place &place,
+                              unsigned char *stage, int row)
+{
+    gf_copy_async_wait_but<S::AHEAD - 1>();
+    if (KIND == GF_WGMMA_MENDED) {
+        __syncthreads();
+        gf_wgmma_mend<S>(a, place, stage, row);
+    }
+    gf_products_may_read();
+    __syncthreads();
+}
+
+/* Bytes from the first stage to the one so many after `stage`. */
+template <class S> GF_DEVICE int gf_wgmma_after(int stage, int n)
+{
+    const int after = stage + n * S::STAGE;
+    return after >= S::STAGES * S::STAGE ? after - S::STAGES * S::STAGE : after;
+}
+
+template <class S, int KIND>
+GF_DEVICE void gf_wgmma_walk(const gf_wgmma_args &a, gf_wgmma_place &place, unsigned char *shared)
+{
+    const gf_wgmma_memory<S> memory(shared);
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    const float factor = KIND == GF_WGMMA_PLAIN ? a.factor : a.sides_factor;
+    unsigned char *const leave = memory.results + lane * S::PITCH + 16 * warp;
+    const unsigned char *const columns =
+        memory.pixels + (a.lead / 16 + warp) * GF_WGMMA_CHUNK_BYTES + lane / 4 * 2;
+    gf_wgmma_kept<S> kept;
+    gf_wgmma_load<S, KIND>(a, place, memory, kept);
+    if (KIND == GF_WGMMA_FOLDED && a.border == GF_B_CONSTANT)
+        gf_wgmma_surround<S>(a, memory.pixels);
+    int ahead = place.y - a.rise; /* the row that is sent for next */
+    for (int i = 0; i < S::AHEAD; i++, ahead += GF_WGMMA_ROWS) {
+        if (i < place.steps) gf_wgmma_fill<S, KIND>(a, place, ahead, memory.pixels + i * S::STAGE);
+        gf_copy_async_commit();
+    }
+    int stage = 0, buffer = 0;
+    for (int turn = 0; turn < place.steps; turn += S::TURN)
+#pragma unroll
+        for (int u = 0; u < S::TURN; u++, ahead += GF_WGMMA_ROWS) {
+            const int step = turn + u, row = step * GF_WGMMA_ROWS - S::LAG;
+            if (S::TURN > 1 && step >= place.steps) break;
+            gf_wgmma_ready<S, KIND>(a, place, memory.pixels + stage,
+                                    ahead - S::AHEAD * GF_WGMMA_ROWS);
+            const gf_matrix pixels = gf_matrix_move(kept.pixels, stage);
+            gf_wgmma_along<S>(kept, pixels, 0);
+            if (step + S::AHEAD < place.steps)
+                gf_wgmma_fill<S, KIND>(a, place, ahead,
+                                       memory.pixels + gf_wgmma_after<S>(stage, S::AHEAD));
+            gf_wgmma_store<S, KIND>(a, place, row - GF_WGMMA_ROWS, memory.results + buffer);
+            buffer ^= 2 * S::HALF;
+            gf_copy_async_commit();
+            stage = gf_wgmma_after<S>(stage, 1);
+#pragma unroll
+            for (int digit = 1; digit < S::DIGITS; digit++) {
+                gf_wgmma_next_digit(kept);
+                gf_wgmma_along<S>(kept, pixels, digit);
+            }
+            gf_products_wait_but<0>();
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                const int newest = (2 * u + half) % S::BANDS, done = (newest + 1) % S::BANDS;
+                const int own = row + half * GF_WGMMA_BAND_ROWS + a.rise + lane % 4 * 2;
+                unsigned bits[16];
+                gf_wgmma_split(kept, half);
+                gf_wgmma_down(kept, newest);
+                gf_products_wait_but<0>();
+                gf_wgmma_round<S>(a, factor, kept.band[done], columns, own, bits);
+                gf_wgmma_leave<S>(leave + buffer + half * S::HALF, bits);
+            }
+        }
+    __syncthreads();
+    gf_wgmma_store<S, KIND>(a, place, (place.steps - 1) * GF_WGMMA_ROWS - S::LAG,
+                            memory.results + buffer);
+}
+
+/* Taps that are folded need three digits. */
+template <int K, int I, int DIGITS, int GROUPS, bool OWN>
+GF_DEVICE void gf_wgmma_block(const gf_wgmma_args &a, unsigned char *shared)
+{
+    typedef gf_wgmma_shape<K, I, DIGITS, GROUPS, OWN> S;
+    typedef gf_wgmma_shape<K, I, 3, GROUPS, OWN> fine;
+    gf_wgmma_place place = gf_wgmma_find<S>(a);
+    const int first = place.x - a.lead;
+    const bool whole = ((reinterpret_cast<long long>(a.dst.data) | a.dst.pitch) & 15) == 0;
+    if (place.aligned && whole && first >= 0 && place.x + S::WIDTH <= a.dst.width &&
+        first + 16 * S::CHUNKS <= a.src.width)
+        gf_wgmma_walk<S, GF_WGMMA_PLAIN>(a, place, shared);
+    else if (place.aligned && a.folds)
+        gf_wgmma_walk<fine, GF_WGMMA_FOLDED>(a, place, shared);
+    else
+        gf_wgmma_walk<fine, GF_WGMMA_MENDED>(a, place, shared);
+}
+
+#define GF_WGMMA_BODY(K, I, DIGITS, GROUPS, OWN)                                                   \
+    GF_SHARED(unsigned char, memory);                                                              \
+    gf_wgmma_block<K, I, DIGITS, GROUPS, OWN>(a, memory);
+
+#else /* other chips have no such instructions; they are not given these kernels */
+#define GF_WGMMA_BODY(K, I, DIGITS, GROUPS, OWN)
+#endif
+
+#define GF_WGMMA_KERNEL(NAME, K, I, DIGITS, GROUPS, BLOCKS, OWN)                                   \
+    GF_KERNEL_BOUNDS(GF_WGMMA_THREADS(GROUPS), BLOCKS, gf_wgmma_##NAME, gf_wgmma_args, a)          \
+    {                                                                                              \
+        GF_WGMMA_BODY(K, I, DIGITS, GROUPS, OWN)                                                   \
+    }
+GF_WGMMA_VARIANTS(GF_WGMMA_KERNEL)
