@@ -145,7 +145,6 @@ GF_DEVICE void gf_wgmma_fill(const gf_wgmma_args &a, gf_wgmma_place &place, int 
                 gf_copy_async_first(to, here, part.n);
         });
     }
-    place.from = from + GF_WGMMA_ROWS * a.src.pitch;
 }
 
 /* gf_border_index for places that lie near the image. */
@@ -216,7 +215,7 @@ GF_DEVICE void gf_wgmma_mend(const gf_wgmma_args &a, const gf_wgmma_place &place
 template <class S> struct gf_wgmma_kept {
     unsigned along[S::DIGITS * S::K][4]; /* its part of the taps along rows */
     int sum[32];                         /* of the first pass */
-    unsigned high[2][4], low[2][4];      /* sixteen rows of them each, split */
+    unsigned high[4][4], low[4][4];      /* sixteen rows of them each, split */
     float band[S::BANDS][16];
     gf_matrix pixels, down; /* of the warpgroup */
 };
@@ -280,7 +279,8 @@ template <class S> GF_DEVICE void gf_wgmma_split(gf_wgmma_kept<S> &kept, int hal
     for (int i = 0; i < 8; i++) {
         const unsigned v = static_cast<unsigned>(kept.sum[16 * half + 2 * i]);
         const unsigned w = static_cast<unsigned>(kept.sum[16 * half + 2 * i + 1]);
-        unsigned &high = kept.high[i / 4][i % 4], &low = kept.low[i / 4][i % 4];
+        unsigned &high = kept.high[2 * half + i / 4][i % 4],
+                 &low = kept.low[2 * half + i / 4][i % 4];
         high = gf_pick_bytes(v, w, 0x7632);
         if (S::DIGITS == 2) {
             low = gf_pick_bytes(v, w, 0x5410) >> 5 & 0x07ff07ffu;
@@ -293,7 +293,7 @@ template <class S> GF_DEVICE void gf_wgmma_split(gf_wgmma_kept<S> &kept, int hal
 
 /* Add 32 rows of sums to the bands they reach, of which `newest` begins with them. Low parts come
  * first, while sums are small: what does not fit is cut off. */
-template <class S> GF_DEVICE void gf_wgmma_down(gf_wgmma_kept<S> &kept, int newest)
+template <class S> GF_DEVICE void gf_wgmma_down(gf_wgmma_kept<S> &kept, int half, int newest)
 {
     gf_products_begin();
 #pragma unroll
@@ -301,7 +301,7 @@ template <class S> GF_DEVICE void gf_wgmma_down(gf_wgmma_kept<S> &kept, int newe
 #pragma unroll
         for (int i = 0; i < S::I; i++)
             gf_product_32_16(kept.band[(newest + S::BANDS - i / 2) % S::BANDS],
-                             part == 2 ? kept.low[i % 2] : kept.high[i % 2],
+                             part == 2 ? kept.low[2 * half + i % 2] : kept.high[2 * half + i % 2],
                              gf_matrix_move(kept.down, (part * S::I + i) * GF_WGMMA_DOWN_BYTES),
                              i > 0 || part < 2);
     gf_products_end();
@@ -309,17 +309,18 @@ template <class S> GF_DEVICE void gf_wgmma_down(gf_wgmma_kept<S> &kept, int newe
 
 /* ---- results ------------------------------------------------------------------------------- */
 
-/* The pixels themselves that eight of a lane's results of u8 are of, as floats of 2^23 more;
- * columns: the lane's two in the first stage; row: of the first of them in the ring. */
+/* The pixels themselves that eight of a lane's results are of, as floats of 2^23 more; columns: the
+ * lane's two in its first row of the ring; row: of the first of sixteen results, a multiple of 8.
+ */
 template <class S>
 GF_DEVICE void gf_wgmma_own(const unsigned char *columns, int row, float (&own)[8])
 {
     enum { MASK = S::STAGES * GF_WGMMA_ROWS - 1 };
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const int at = (row + i / 2 * 8 + i % 2) & MASK;
+        const int at = (row + i / 2 * 8) & MASK;
         const unsigned two = *reinterpret_cast<const unsigned short *>(
-            columns + at / GF_WGMMA_ROWS * S::STAGE + at % GF_WGMMA_ROWS * 16);
+            columns + at / GF_WGMMA_ROWS * S::STAGE + at % GF_WGMMA_ROWS * 16 + i % 2 * 16);
 #pragma unroll
         for (int right = 0; right < 2; right++)
             own[i / 2 * 4 + right * 2 + i % 2] =
@@ -410,7 +411,6 @@ GF_DEVICE void gf_wgmma_store(const gf_wgmma_args &a, gf_wgmma_place &place, int
             gf_wgmma_put(to + r * a.dst.pitch, a.dst.width - place.x - thread % S::TOGETHER * 16,
                          v);
     }
-    place.to = to + GF_WGMMA_ROWS * a.dst.pitch;
 }
 
 /* ---- a block ------------------------------------------------------------------------------- */
@@ -447,16 +447,21 @@ template <class S> GF_DEVICE void gf_wgmma_surround(const gf_wgmma_args &a, unsi
     __syncthreads();
 }
 
+/* Wait for all that this thread has sent for, for products to read it. */
+template <int KIND> GF_DEVICE void gf_wgmma_arrive()
+{
+    gf_copy_async_wait();
+    if (KIND != GF_WGMMA_MENDED) gf_products_may_read();
+}
+
 /* The stage whose rows are made sums of is there, and none has the one before it in use. */
 template <class S, int KIND>
 GF_DEVICE void gf_wgmma_ready(const gf_wgmma_args &a, const gf_wgmma_place &place,
                               unsigned char *stage, int row)
 {
-    gf_copy_async_wait_but<S::AHEAD - 1>();
-    if (KIND == GF_WGMMA_MENDED) {
-        __syncthreads();
-        gf_wgmma_mend<S>(a, place, stage, row);
-    }
+    __syncthreads();
+    if (KIND != GF_WGMMA_MENDED) return;
+    gf_wgmma_mend<S>(a, place, stage, row);
     gf_products_may_read();
     __syncthreads();
 }
@@ -476,32 +481,35 @@ GF_DEVICE void gf_wgmma_walk(const gf_wgmma_args &a, gf_wgmma_place &place, unsi
     const float factor = KIND == GF_WGMMA_PLAIN ? a.factor : a.sides_factor;
     unsigned char *const leave = memory.results + lane * S::PITCH + 16 * warp;
     const unsigned char *const columns =
-        memory.pixels + (a.lead / 16 + warp) * GF_WGMMA_CHUNK_BYTES + lane / 4 * 2;
-    gf_wgmma_kept<S> kept;
-    gf_wgmma_load<S, KIND>(a, place, memory, kept);
+        memory.pixels + (a.lead / 16 + warp) * GF_WGMMA_CHUNK_BYTES + lane % 4 * 32 + lane / 4 * 2;
     if (KIND == GF_WGMMA_FOLDED && a.border == GF_B_CONSTANT)
         gf_wgmma_surround<S>(a, memory.pixels);
     int ahead = place.y - a.rise; /* the row that is sent for next */
-    for (int i = 0; i < S::AHEAD; i++, ahead += GF_WGMMA_ROWS) {
+    for (int i = 0; i < S::AHEAD; i++) {
         if (i < place.steps) gf_wgmma_fill<S, KIND>(a, place, ahead, memory.pixels + i * S::STAGE);
-        gf_copy_async_commit();
+        ahead += GF_WGMMA_ROWS, place.from += GF_WGMMA_ROWS * a.src.pitch;
     }
+    gf_wgmma_kept<S> kept;
+    gf_wgmma_load<S, KIND>(a, place, memory, kept);
+    gf_wgmma_arrive<KIND>();
     int stage = 0, buffer = 0;
     for (int turn = 0; turn < place.steps; turn += S::TURN)
 #pragma unroll
-        for (int u = 0; u < S::TURN; u++, ahead += GF_WGMMA_ROWS) {
+        for (int u = 0; u < S::TURN; u++) {
             const int step = turn + u, row = step * GF_WGMMA_ROWS - S::LAG;
             if (S::TURN > 1 && step >= place.steps) break;
             gf_wgmma_ready<S, KIND>(a, place, memory.pixels + stage,
                                     ahead - S::AHEAD * GF_WGMMA_ROWS);
             const gf_matrix pixels = gf_matrix_move(kept.pixels, stage);
             gf_wgmma_along<S>(kept, pixels, 0);
+            /* for the next step; here, where no stores are under way that would be waited for too
+             */
+            gf_wgmma_arrive<KIND>();
             if (step + S::AHEAD < place.steps)
                 gf_wgmma_fill<S, KIND>(a, place, ahead,
                                        memory.pixels + gf_wgmma_after<S>(stage, S::AHEAD));
             gf_wgmma_store<S, KIND>(a, place, row - GF_WGMMA_ROWS, memory.results + buffer);
             buffer ^= 2 * S::HALF;
-            gf_copy_async_commit();
             stage = gf_wgmma_after<S>(stage, 1);
 #pragma unroll
             for (int digit = 1; digit < S::DIGITS; digit++) {
@@ -509,17 +517,29 @@ GF_DEVICE void gf_wgmma_walk(const gf_wgmma_args &a, gf_wgmma_place &place, unsi
                 gf_wgmma_along<S>(kept, pixels, digit);
             }
             gf_products_wait_but<0>();
-#pragma unroll
-            for (int half = 0; half < 2; half++) {
-                const int newest = (2 * u + half) % S::BANDS, done = (newest + 1) % S::BANDS;
-                const int own = row + half * GF_WGMMA_BAND_ROWS + a.rise + lane % 4 * 2;
-                unsigned bits[16];
-                gf_wgmma_split(kept, half);
-                gf_wgmma_down(kept, newest);
-                gf_products_wait_but<0>();
-                gf_wgmma_round<S>(a, factor, kept.band[done], columns, own, bits);
-                gf_wgmma_leave<S>(leave + buffer + half * S::HALF, bits);
+            const int first_band = 2 * u % S::BANDS, second_band = (first_band + 1) % S::BANDS;
+            const int own = row + a.rise;
+            unsigned bits[16];
+            gf_wgmma_split(kept, 0);
+            gf_wgmma_down(kept, 0, first_band);
+            gf_wgmma_split(kept, 1);
+            gf_products_wait_but<0>();
+            /* the band that is complete makes room for the next one */
+            gf_wgmma_round<S>(a, factor, kept.band[second_band], columns, own, bits);
+            if (row + GF_WGMMA_BAND_ROWS >= place.rows) { /* there is no other band */
+                gf_wgmma_leave<S>(leave + buffer, bits);
+                place.to += GF_WGMMA_ROWS * a.dst.pitch;
+                break;
             }
+            gf_wgmma_down(kept, 1, second_band);
+            gf_wgmma_leave<S>(leave + buffer, bits);
+            gf_products_wait_but<0>();
+            gf_wgmma_round<S>(a, factor, kept.band[(second_band + 1) % S::BANDS], columns,
+                              own + GF_WGMMA_BAND_ROWS, bits);
+            gf_wgmma_leave<S>(leave + buffer + S::HALF, bits);
+            /* this late because registers of addresses are not free for long after a copy */
+            place.from += GF_WGMMA_ROWS * a.src.pitch, place.to += GF_WGMMA_ROWS * a.dst.pitch;
+            ahead += GF_WGMMA_ROWS;
         }
     __syncthreads();
     gf_wgmma_store<S, KIND>(a, place, (place.steps - 1) * GF_WGMMA_ROWS - S::LAG,
@@ -552,7 +572,7 @@ GF_DEVICE void gf_wgmma_block(const gf_wgmma_args &a, unsigned char *shared)
 #define GF_WGMMA_BODY(K, I, DIGITS, GROUPS, OWN)
 #endif
 
-#define GF_WGMMA_KERNEL(NAME, K, I, DIGITS, GROUPS, BLOCKS, OWN)                                   \
+#define GF_WGMMA_KERNEL(NAME, K, I, DIGITS, GROUPS, BLOCKS, OWN, STEP)                             \
     GF_KERNEL_BOUNDS(GF_WGMMA_THREADS(GROUPS), BLOCKS, gf_wgmma_##NAME, gf_wgmma_args, a)          \
     {                                                                                              \
         GF_WGMMA_BODY(K, I, DIGITS, GROUPS, OWN)                                                   \

@@ -15,6 +15,7 @@ typedef struct wgmma_shape {
     const char *name;
     int k, i, digits, groups, blocks;
     bool own;
+    int step_ns; /* of all blocks of a full multiprocessor */
     size_t shared_bytes;
 } wgmma_shape;
 
@@ -30,30 +31,36 @@ enum { SIDES_DIGITS = 3, CHUNK = 16 };
 
 /* ---- shape --------------------------------------------------------------------------------- */
 
-#define SHAPE(NAME, K, I, DIGITS, GROUPS, BLOCKS, OWN)                                             \
-    {                                                                                              \
-        "gf_wgmma_" #NAME,                                                                         \
-        K,                                                                                         \
-        I,                                                                                         \
-        DIGITS,                                                                                    \
-        GROUPS,                                                                                    \
-        BLOCKS,                                                                                    \
-        OWN,                                                                                       \
-        GF_WGMMA_SHARED_BYTES(K, I, GROUPS, OWN)                                                   \
-    },
+#define SHAPE(NAME, K, I, DIGITS, GROUPS, BLOCKS, OWN, STEP)                                       \
+    { "gf_wgmma_" #NAME,                                                                           \
+      K,                                                                                           \
+      I,                                                                                           \
+      DIGITS,                                                                                      \
+      GROUPS,                                                                                      \
+      BLOCKS,                                                                                      \
+      OWN,                                                                                         \
+      STEP,                                                                                        \
+      GF_WGMMA_SHARED_BYTES(K, I, GROUPS, OWN) },
 static const wgmma_shape shapes[] = { GF_WGMMA_VARIANTS(SHAPE) };
 
 static int lead_of(const gfi_window *w) { return gfi_round_up(w->ax, CHUNK); }
+
+/* Unsharp masks find pixels themselves by eight rows. */
+static int rise_of(const gfi_window *w)
+{
+    return w->combine == GFI_COMBINE_UNSHARP ? gfi_round_up(w->ay, 8) : w->ay;
+}
 
 /* The first kernel for the window, with so many digits at least; NULL when none is wide or tall
  * enough. */
 static const wgmma_shape *shape_of(const gfi_window *w, int digits)
 {
     const int columns = lead_of(w) + GF_WGMMA_WIDTH + w->kw - 1 - w->ax;
+    const int rows = rise_of(w) - w->ay + w->kh;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         const wgmma_shape *s = &shapes[i];
         if (s->own == (w->combine == GFI_COMBINE_UNSHARP) && s->digits >= digits &&
-            columns <= 32 * s->k && w->kh + GF_WGMMA_BAND_ROWS - 1 <= 16 * s->i)
+            columns <= 32 * s->k && rows + GF_WGMMA_BAND_ROWS - 1 <= 16 * s->i)
             return s;
     }
     return NULL;
@@ -168,7 +175,7 @@ static unsigned char *fill_along(const wgmma_along *a, int digits, unsigned char
 
 static double down_entry(const gfi_window *w, double factor, int place, int row, int k)
 {
-    const int i = 16 * place + k - row;
+    const int i = 16 * place + k - row - (rise_of(w) - w->ay);
     return i >= 0 && i < w->kh ? w->term[0].col[i] * factor : 0;
 }
 
@@ -273,9 +280,6 @@ typedef struct wgmma_launch {
     double ns;                              /* expected time of its work */
 } wgmma_launch;
 
-/* Time of a step of all blocks of a full multiprocessor. Predicted. */
-static double step_ns(const wgmma_shape *s) { return 500. * s->groups * s->blocks; }
-
 /* A launch of blocks of so many rows. */
 static wgmma_launch launch_of(const gfi_request *request, const wgmma_shape *s, int rows)
 {
@@ -290,7 +294,7 @@ static wgmma_launch launch_of(const gfi_request *request, const wgmma_shape *s, 
     }
     launch.blocks = launch.sides_blocks + launch.strips * gfi_divide_up(request->out.height, rows);
     launch.ns = ceil(launch.blocks / slots) *
-                (gfi_divide_up(rows + lag, GF_WGMMA_ROWS) + START_STEPS) * step_ns(s);
+                (gfi_divide_up(rows + lag, GF_WGMMA_ROWS) + START_STEPS) * s->step_ns;
     return launch;
 }
 
@@ -356,11 +360,15 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
     return true;
 }
 
+/* Blocks whose sides are mended take longer the more columns lie outside; predicted. */
 static double cost_ns(const gfi_request *request)
 {
+    static const double MENDED = 1. / 80;
     const gfi_chip chip = gfi_window_chip(request);
-    const wgmma_launch launch = plan_launch(request, shape_of(request->window, 2));
-    return gfi_launch_bound_ns(&chip, launch.ns, gfi_window_bytes(request));
+    const gfi_window *w = request->window;
+    double ns = plan_launch(request, shape_of(w, 2)).ns;
+    if (!sides_fold(request)) ns *= 1 + w->kw * MENDED;
+    return gfi_launch_bound_ns(&chip, ns, gfi_window_bytes(request));
 }
 
 /* ---- prepare and run ----------------------------------------------------------------------- */
@@ -378,7 +386,7 @@ static void fill_args(const gfi_request *request, const wgmma_shape *s,
     static const double ROUNDS = 0x1.8p23; /* after it a float has no fraction */
     const gfi_window *w = request->window;
     *args = (gf_wgmma_args){ .lead = lead_of(w),
-                             .rise = w->ay,
+                             .rise = rise_of(w),
                              .near = w->ax,
                              .trail = w->kw - 1 - w->ax,
                              .border = (int)w->border,
