@@ -178,6 +178,17 @@ static void stream_walk(const gfi_chip *chip, const gfi_stream_shape *shape, int
     out->lag = out->rows / 2;
 }
 
+/* Rows of a tile: fewer where those of the shape would leave multiprocessors idle. */
+static int stream_tile(const gfi_chip *chip, const gfi_stream_shape *shape, int strips, int height)
+{
+    const int64_t wave = (int64_t)chip->multiprocessors * shape->blocks;
+    int rows = shape->height;
+    if (shape->ahead == 0) return rows;
+    while (rows > 2 * shape->ahead && (int64_t)strips * gfi_divide_up(height, rows) < wave)
+        rows -= shape->ahead;
+    return rows;
+}
+
 void gfi_launch_stream(const gfi_chip *chip, const gfi_stream_shape *shape, int width, int height,
                        gfi_launch_config *out)
 {
@@ -188,8 +199,8 @@ void gfi_launch_stream(const gfi_chip *chip, const gfi_stream_shape *shape, int 
     *out = (gfi_launch_config){ .block = { (unsigned)shape->threads, (unsigned)shape->layers, 1 },
                                 .strip = strip,
                                 .resident = shape->blocks };
-    if (shape->ahead == 0) { /* tiles make no sum twice */
-        out->rows = shape->height;
+    if (GF_STREAM_TILES(shape->k)) { /* they make no sum twice */
+        out->rows = stream_tile(chip, shape, strips, height);
         out->steps = (double)strip * out->rows * shape->layers;
     } else {
         stream_walk(chip, shape, strips, height, out);
