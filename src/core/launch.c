@@ -178,15 +178,17 @@ static void stream_walk(const gfi_chip *chip, const gfi_stream_shape *shape, int
     out->lag = out->rows / 2;
 }
 
-/* Rows of a tile: fewer where those of the shape would leave multiprocessors idle. */
+/* Rows of a tile. Where they are read step by step they are as many as make whole waves of blocks,
+ * of at most the shape's. */
 static int stream_tile(const gfi_chip *chip, const gfi_stream_shape *shape, int strips, int height)
 {
+    const int step = shape->ahead;
+    if (step == 0) return shape->height;
     const int64_t wave = (int64_t)chip->multiprocessors * shape->blocks;
-    int rows = shape->height;
-    if (shape->ahead == 0) return rows;
-    while (rows > 2 * shape->ahead && (int64_t)strips * gfi_divide_up(height, rows) < wave)
-        rows -= shape->ahead;
-    return rows;
+    const int64_t least = (int64_t)strips * gfi_divide_up(height, shape->height);
+    const int64_t segments = (least + wave - 1) / wave * wave / strips;
+    const int rows = gfi_round_up(gfi_divide_up(height, segments > 1 ? segments : 1), step);
+    return rows < 2 * step ? 2 * step : rows < shape->height ? rows : shape->height;
 }
 
 void gfi_launch_stream(const gfi_chip *chip, const gfi_stream_shape *shape, int width, int height,
