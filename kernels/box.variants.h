@@ -31,8 +31,8 @@ enum {
 #define GF_BOX_PITCH_OF_SUMS(GROUPS) (16 * ((GROUPS) + 7) / 128 * 128 + 16)
 
 /* Rows of a ring: those of a window of KH rows and those under way; or the latter only, where there
- * is a second one for rows that leave. How many rows it or both have. Results of a warp, of pixels of
- * so many BYTES. Shared memory. */
+ * is a second one for rows that leave. How many rows it or both have. Results of a warp, of pixels
+ * of so many BYTES. Shared memory. */
 #define GF_BOX_RING_ROWS(KH)                                                                       \
     (((KH) + GF_BOX_STEP * (GF_BOX_AHEAD + 1) - 1) / GF_BOX_STEP * GF_BOX_STEP)
 enum { GF_BOX_FEW_ROWS = GF_BOX_STEP * (GF_BOX_AHEAD + 1) };

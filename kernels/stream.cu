@@ -724,16 +724,11 @@ GF_DEVICE void gf_stream_tile(const gf_stream_args &a, const gf_stream_place &pl
     }
 }
 
-/* Source rows one after the other, of the columns from x on; the first one is row y. */
+/* Where source rows are, of the columns from x on; the first one is row y. */
 template <class T> struct gf_stream_rows {
     const gf_stream_args &a;
     const int x, y;
-    const char *next;
 
-    GF_DEVICE gf_stream_rows(const gf_stream_args &args, int column, int first)
-        : a(args), x(column), y(first), next(at(first))
-    {
-    }
     GF_DEVICE const char *at(int row) const
     {
         return reinterpret_cast<const char *>(gf_row<const T>(a.src, row) + x);
@@ -755,8 +750,9 @@ GF_DEVICE void gf_stream_march(const gf_stream_args &a, const gf_stream_place &p
     gf_stream_row<T, K, N> before[BEFORE] = {}, ahead[ROWS] = {};
     gf_stream_sums<K, TERMS, FORM, N> sums;
     gf_stream_writer<T, K, N, true> result(a, x, y);
-    gf_stream_rows<T> source(a, x, y - a.ay);
-    const bool above = source.y<0, below = source.y + BEFORE + a.rows> a.src.height;
+    const gf_stream_rows<T> source = { a, x, y - a.ay };
+    const bool above = source.y < 0;
+    const bool below = source.y + BEFORE + a.rows > a.src.height;
     const char *next = source.at(source.y + BEFORE);
     int left = a.rows; /* rows to make, those of the step at hand not counted in the loop */
     sums.clear();

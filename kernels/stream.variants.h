@@ -19,9 +19,9 @@ enum {
  * reads ROWS ahead; more would make long loops, which run out of instruction cache. Blocks have
  * LAYERS, one below the other, of so many THREADS, and a multiprocessor is to hold so many BLOCKS. A
  * layer makes HEIGHT rows or more of a large image: it begins with K - 1 rows that complete nothing.
- * Windows of 3 x 3 go by tiles: HEIGHT rows and no more. With 0 ROWS all that they need is read before
- * the first is complete; else HEIGHT is a multiple of ROWS, and at most as many are made.
- * The shapes are the fastest of those timed on an H200. */
+ * Windows of 3 x 3 go by tiles: HEIGHT rows and no more. With 0 ROWS all that they need is read
+ * before the first is complete; else HEIGHT is a multiple of ROWS, and at most as many are made. The
+ * shapes are the fastest of those timed on an H200. */
 #define GF_STREAM_VARIANTS(X)                                                                      \
     /* prefix, bytes, form, K, terms, columns, rows, threads, layers, blocks, height */            \
     X(u8, 1, ANY, 3, 0, 8, 4, 128, 1, 8, 64)                                                       \
