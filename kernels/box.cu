@@ -14,6 +14,11 @@
 #include "kernels/box.variants.h"
 
 #ifdef GF_HAVE_TENSOR /* asynchronous copies */
+/* Rows in shared memory of a walking kernel whose blocks have so many groups of columns. */
+template <int GROUPS> struct gf_box_shape {
+    enum { RING_PITCH = GF_BOX_RING_PITCH(GROUPS), PITCH_OF_SUMS = GF_BOX_PITCH_OF_SUMS(GROUPS) };
+};
+
 /* ---- walking down: sums of columns ---------------------------------------------------------- */
 
 /* Where a thread's columns are: a group of 8 bytes of pixels of type T. */
@@ -31,15 +36,16 @@ template <class T> struct gf_box_group {
     }
     /* Copy eight rows from y on, wherever they are, to rows of the ring. Columns that the source
      * has not may have any value. */
+    template <int PITCH>
     GF_DEVICE void copy(const gf_boxwalk_args &a, int y, unsigned char *to) const
     {
         if (y >= 0 && y + GF_BOX_STEP < a.src.height) {
             const char *at = reinterpret_cast<const char *>(gf_row<const T>(a.src, y) + x);
 #pragma unroll
             for (int r = 0; r < GF_BOX_STEP; r++, at += a.src.pitch)
-                if (reads) gf_copy_async_8(to + r * GF_BOX_RING_PITCH, at);
+                if (reads) gf_copy_async_8(to + r * PITCH, at);
         } else {
-            copy_folded(a, y, to);
+            copy_folded<PITCH>(a, y, to);
         }
     }
     /* Behind the last row's end there may be nothing. */
@@ -48,12 +54,13 @@ template <class T> struct gf_box_group {
 #pragma unroll 1
         for (int i = 0; i < n; i++) reinterpret_cast<T *>(to)[i] = gf_ldg(at + i);
     }
+    template <int PITCH>
     GF_DEVICE void copy_folded(const gf_boxwalk_args &a, int y, unsigned char *to) const
     {
         const int own = static_cast<int>(threadIdx.x) % GF_BOX_STEP;
         const int folded = gf_border_index(y + own, a.src.height, a.border);
 #pragma unroll 1
-        for (int r = 0; r < GF_BOX_STEP; r++, to += GF_BOX_RING_PITCH) {
+        for (int r = 0; r < GF_BOX_STEP; r++, to += PITCH) {
             const int row = gf_shfl(folded, r);
             if (!reads) continue;
             const T *const at = gf_row<const T>(a.src, max(row, 0)) + x;
@@ -87,8 +94,8 @@ template <class T> struct gf_box_columns {
  * rows behind those. Where a window's rows are few, those that leave a step's windows are still
  * there; else they are read again, to a ring of the same size behind. A thread copies and reads its
  * own group only, so nobody waits for anybody. */
-template <class T> struct gf_box_ring {
-    enum { ROW = GF_BOX_RING_PITCH, STEP = GF_BOX_STEP * ROW, AHEAD = GF_BOX_STEP * GF_BOX_AHEAD };
+template <class T, class Shape> struct gf_box_ring {
+    enum { ROW = Shape::RING_PITCH, STEP = GF_BOX_STEP * ROW, AHEAD = GF_BOX_STEP * GF_BOX_AHEAD };
     const gf_boxwalk_args &a;
     const gf_box_group<T> &group;
     unsigned char *const begin;
@@ -115,8 +122,8 @@ template <class T> struct gf_box_ring {
     /* Rows of a step that begins with row from, and those that leave its windows. */
     GF_DEVICE void copy(int from, int to) const
     {
-        group.copy(a, from, begin + to);
-        if (!keeps && from >= start) group.copy(a, from - a.kh, begin + size + to);
+        group.template copy<ROW>(a, from, begin + to);
+        if (!keeps && from >= start) group.template copy<ROW>(a, from - a.kh, begin + size + to);
         gf_copy_async_commit();
     }
     /* Go on; the rows that have left make room for those of a later step. */
@@ -162,7 +169,7 @@ template <class T> struct gf_box_ring {
             for (int r = 0; r < GF_BOX_STEP; r++) in[r] = pixels(at + r * ROW);
             leaving(out);
 #pragma unroll
-            for (int r = 0; r < GF_BOX_STEP; r++, to += GF_BOX_PITCH_OF_SUMS) {
+            for (int r = 0; r < GF_BOX_STEP; r++, to += Shape::PITCH_OF_SUMS) {
                 columns.change(in[r], out[r]);
                 const unsigned *const sum = columns.sum;
                 *reinterpret_cast<uint4 *>(to) = make_uint4(sum[0], sum[1], sum[2], sum[3]);
@@ -174,9 +181,12 @@ template <class T> struct gf_box_ring {
 
 /* ---- walking down: a block ------------------------------------------------------------------ */
 
+template <class T> struct gf_box_sum; /* of a window */
+
 /* Where a block is, and what its threads share. */
-template <class T, class S> struct gf_box_walker {
-    enum { SUMS = GF_BOX_STEP * GF_BOX_PITCH_OF_SUMS };
+template <class T, class Shape> struct gf_box_walker {
+    enum { SUMS = GF_BOX_STEP * Shape::PITCH_OF_SUMS };
+    typedef typename gf_box_sum<T>::column S;
     const gf_boxwalk_args &a;
     int x, y, width, rows; /* of its results */
     int first, used;       /* the source's columns it needs */
@@ -193,7 +203,7 @@ template <class T, class S> struct gf_box_walker {
         list = reinterpret_cast<unsigned *>(shared);
         sums = shared + GF_BOX_LIST_BYTES;
         ring = sums + 2 * SUMS;
-        results = ring + GF_BOX_RING_BYTES(a.ring_rows, a.kh);
+        results = ring + GF_BOX_ROWS_OF_BOTH(a.ring_rows, a.kh) * Shape::RING_PITCH;
         folds = a.border == GF_B_WRAP ? 0 : list_folds();
     }
     /* Columns that the source has not, from those that are the same: how many there are. An entry
@@ -229,7 +239,7 @@ template <class T, class S> struct gf_box_walker {
         for (int i = static_cast<int>(threadIdx.x); i < folds * GF_BOX_STEP;
              i += static_cast<int>(blockDim.x)) {
             const unsigned entry = list[i / GF_BOX_STEP], other = entry >> 16;
-            S *const row = reinterpret_cast<S *>(to + i % GF_BOX_STEP * GF_BOX_PITCH_OF_SUMS);
+            S *const row = reinterpret_cast<S *>(to + i % GF_BOX_STEP * Shape::PITCH_OF_SUMS);
             row[entry & 0xffffu] =
                 other == GF_BOX_OUTSIDE ? static_cast<S>(a.outside_sum) : row[other];
         }
@@ -237,7 +247,8 @@ template <class T, class S> struct gf_box_walker {
 };
 
 /* What the threads do that keep sums of columns. */
-template <class T, class S> GF_DEVICE void gf_box_sum_columns(const gf_box_walker<T, S> &block)
+template <class T, class Shape>
+GF_DEVICE void gf_box_sum_columns(const gf_box_walker<T, Shape> &block)
 {
     enum { STEP = GF_BOX_STEP, N = gf_box_group<T>::N };
     const gf_boxwalk_args &a = block.a;
@@ -247,7 +258,7 @@ template <class T, class S> GF_DEVICE void gf_box_sum_columns(const gf_box_walke
     const gf_box_group<T> group(a, block.first + N * thread, N * thread < block.used);
     /* the row that enters the first results' windows */
     const int start = block.y - a.ay + a.kh - 1;
-    gf_box_ring<T> ring(a, group, block.ring + 8 * thread, start - ahead, start);
+    gf_box_ring<T, Shape> ring(a, group, block.ring + 8 * thread, start - ahead, start);
 #pragma unroll 1
     for (int i = -ahead; i < 0; i += STEP) ring.fill(1 - a.kh - i);
 #pragma unroll 1
@@ -264,7 +275,6 @@ template <class T, class S> GF_DEVICE void gf_box_sum_columns(const gf_box_walke
  *
  * u8: the sum's bits are those of a float of the same value, which begins at a number whose result
  * is whole; so there is nothing to convert. */
-template <class T> struct gf_box_sum;
 template <> struct gf_box_sum<unsigned char> {
     typedef unsigned short column;
     const gf_boxwalk_args &a;
@@ -388,15 +398,15 @@ GF_DEVICE void gf_box_put_some(char *to, uint4 v, int n)
 
 /* What the other threads do: a thread makes a run of row lane % 8 of a step, a warp four of each
  * row, which it gathers and stores. */
-template <class T, int LEFT, int RIGHT, class S>
-GF_DEVICE void gf_box_sum_windows(const gf_box_walker<T, S> &block)
+template <class T, int LEFT, int RIGHT, class Shape>
+GF_DEVICE void gf_box_sum_windows(const gf_box_walker<T, Shape> &block)
 {
     enum { STEP = GF_BOX_STEP, RUN = GF_BOX_WALK_RUN, BYTES = RUN * sizeof(T), N = 16 / sizeof(T) };
     enum { LANES = 4 * RUN / N, AT_ONCE = 32 / LANES, PITCH = 4 * BYTES + 16 };
     const gf_boxwalk_args &a = block.a;
     const int number = static_cast<int>(threadIdx.x) - a.walkers, lane = number % 32;
     const int run = number / STEP * RUN, column = number / 32 * 4 * RUN + lane % LANES * N;
-    const int in_row = lane % STEP * GF_BOX_PITCH_OF_SUMS + 16 * (run / gf_box_group<T>::N);
+    const int in_row = lane % STEP * Shape::PITCH_OF_SUMS + 16 * (run / gf_box_group<T>::N);
     unsigned char *const results = block.results + number / 32 * STEP * PITCH;
     unsigned char *const own = results + lane % STEP * PITCH + lane / STEP * BYTES;
     const unsigned char *const from = results + lane / LANES * PITCH + lane % LANES * 16;
@@ -422,8 +432,8 @@ GF_DEVICE void gf_box_sum_windows(const gf_box_walker<T, S> &block)
 }
 
 /* The same for the windows at hand, whose results lie over column kw / 2. */
-template <class T, int LEFT, class S>
-GF_DEVICE void gf_box_sum_windows_by_width(const gf_box_walker<T, S> &block)
+template <class T, int LEFT, class Shape>
+GF_DEVICE void gf_box_sum_windows_by_width(const gf_box_walker<T, Shape> &block)
 {
     enum { N = gf_box_group<T>::N };
     if (block.a.left != LEFT) return;
@@ -432,8 +442,8 @@ GF_DEVICE void gf_box_sum_windows_by_width(const gf_box_walker<T, S> &block)
     else
         gf_box_sum_windows<T, LEFT, (N - LEFT) % N>(block);
 }
-template <class S>
-GF_DEVICE void gf_box_sum_windows_any(const gf_box_walker<unsigned char, S> &block)
+template <class Shape>
+GF_DEVICE void gf_box_sum_windows_any(const gf_box_walker<unsigned char, Shape> &block)
 {
     gf_box_sum_windows_by_width<unsigned char, 0>(block);
     gf_box_sum_windows_by_width<unsigned char, 1>(block);
@@ -444,8 +454,8 @@ GF_DEVICE void gf_box_sum_windows_any(const gf_box_walker<unsigned char, S> &blo
     gf_box_sum_windows_by_width<unsigned char, 6>(block);
     gf_box_sum_windows_by_width<unsigned char, 7>(block);
 }
-template <class S>
-GF_DEVICE void gf_box_sum_windows_any(const gf_box_walker<unsigned short, S> &block)
+template <class Shape>
+GF_DEVICE void gf_box_sum_windows_any(const gf_box_walker<unsigned short, Shape> &block)
 {
     gf_box_sum_windows_by_width<unsigned short, 0>(block);
     gf_box_sum_windows_by_width<unsigned short, 1>(block);
@@ -453,9 +463,10 @@ GF_DEVICE void gf_box_sum_windows_any(const gf_box_walker<unsigned short, S> &bl
     gf_box_sum_windows_by_width<unsigned short, 3>(block);
 }
 
-template <class T> GF_DEVICE void gf_box_walk(const gf_boxwalk_args &a, unsigned char *shared)
+template <class T, class Shape>
+GF_DEVICE void gf_box_walk(const gf_boxwalk_args &a, unsigned char *shared)
 {
-    const gf_box_walker<T, typename gf_box_sum<T>::column> block(a, shared);
+    const gf_box_walker<T, Shape> block(a, shared);
     if (static_cast<int>(threadIdx.x) < a.walkers)
         gf_box_sum_columns(block);
     else
@@ -464,18 +475,19 @@ template <class T> GF_DEVICE void gf_box_walk(const gf_boxwalk_args &a, unsigned
 #endif
 
 #ifdef GF_HAVE_TENSOR
-#define GF_BOX_WALK(T, a, shared) gf_box_walk<T>(a, shared)
+#define GF_BOX_WALK(T, GROUPS, a, shared) gf_box_walk<T, gf_box_shape<GROUPS>>(a, shared)
 #else
-#define GF_BOX_WALK(T, a, shared) static_cast<void>(shared)
+#define GF_BOX_WALK(T, GROUPS, a, shared) static_cast<void>(shared)
 #endif
-#define GF_BOX_WALK_KERNEL(pixel, T)                                                               \
-    GF_KERNEL_BOUNDS(GF_BOX_WALK_THREADS, 2, gf_box_walk_##pixel, gf_boxwalk_args, a)              \
+#define GF_BOX_WALK_KERNEL(name, T, SHAPE)                                                         \
+    GF_KERNEL_BOUNDS(GF_BOX_##SHAPE##_THREADS, 2, gf_box_walk_##name, gf_boxwalk_args, a)          \
     {                                                                                              \
         GF_SHARED(unsigned char, shared);                                                          \
-        GF_BOX_WALK(T, a, shared);                                                                 \
+        GF_BOX_WALK(T, GF_BOX_##SHAPE##_GROUPS, a, shared);                                        \
     }
-GF_BOX_WALK_KERNEL(u8, unsigned char)
-GF_BOX_WALK_KERNEL(u16, unsigned short)
+GF_BOX_WALK_KERNEL(u8, unsigned char, WALK)
+GF_BOX_WALK_KERNEL(u8_narrow, unsigned char, NARROW)
+GF_BOX_WALK_KERNEL(u16, unsigned short, WALK)
 
 /* ---- any pixels and larger windows: columns ------------------------------------------------- */
 

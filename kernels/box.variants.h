@@ -9,12 +9,16 @@ enum { GF_BOX_STEP = 8 };
  * of a block; results of a row that a thread makes, and most bytes of those of a block; the longest
  * windows, so that sums of u8 columns fit 15 bits, those of windows 22 bits; steps whose rows are
  * under way. A list of columns that the source has not: bytes, and an entry's half for the border's
- * value. */
+ * value. NARROW: the same of gf_box_walk_u8_narrow, of whose blocks two have room for the rows of
+ * longer windows. */
 enum {
     GF_BOX_WALK_GROUPS = 152,
     GF_BOX_WALK_THREADS = 480,
     GF_BOX_WALK_RUN = 32,
     GF_BOX_WALK_BYTES = 1184,
+    GF_BOX_NARROW_GROUPS = 80,
+    GF_BOX_NARROW_THREADS = 256,
+    GF_BOX_NARROW_BYTES = 608,
     GF_BOX_LONGEST = 128,
     GF_BOX_AHEAD = 2,
     GF_BOX_LIST_BYTES = 4 * 256,
@@ -23,22 +27,21 @@ enum {
 
 /* Bytes of a row of the ring and of a row of sums, with a group more that is read and does not
  * count: the same columns of eight rows lie in different banks. */
-enum {
-    GF_BOX_RING_PITCH = 8 * GF_BOX_WALK_GROUPS,
-    GF_BOX_PITCH_OF_SUMS = 16 * (GF_BOX_WALK_GROUPS + 7) / 128 * 128 + 16
-};
+#define GF_BOX_RING_PITCH(GROUPS) (8 * (GROUPS))
+#define GF_BOX_PITCH_OF_SUMS(GROUPS) (16 * ((GROUPS) + 7) / 128 * 128 + 16)
 
 /* Rows of a ring: those of a window of KH rows and those under way; or the latter only, where there
- * is a second one for rows that leave. Its bytes, or those of both. Results of a warp, of pixels of
- * so many bytes. Shared memory. */
+ * is a second one for rows that leave. How many rows it or both have. Results of a warp, of pixels
+ * of so many BYTES. Shared memory. */
 #define GF_BOX_RING_ROWS(KH)                                                                       \
     (((KH) + GF_BOX_STEP * (GF_BOX_AHEAD + 1) - 1) / GF_BOX_STEP * GF_BOX_STEP)
 enum { GF_BOX_FEW_ROWS = GF_BOX_STEP * (GF_BOX_AHEAD + 1) };
-#define GF_BOX_RING_BYTES(ROWS, KH)                                                                \
-    (((ROWS) >= (KH) + GF_BOX_STEP * GF_BOX_AHEAD ? 1 : 2) * (ROWS)*GF_BOX_RING_PITCH)
+#define GF_BOX_ROWS_OF_BOTH(ROWS, KH)                                                              \
+    (((ROWS) >= (KH) + GF_BOX_STEP * GF_BOX_AHEAD ? 1 : 2) * (ROWS))
 #define GF_BOX_WARP_RESULTS(BYTES) (GF_BOX_STEP * (4 * GF_BOX_WALK_RUN * (BYTES) + 16))
-#define GF_BOX_WALK_SHARED(RING_BYTES, WARPS, BYTES)                                               \
-    (GF_BOX_LIST_BYTES + 2 * GF_BOX_STEP * GF_BOX_PITCH_OF_SUMS + (RING_BYTES) +                   \
+#define GF_BOX_WALK_SHARED(GROUPS, ROWS, KH, WARPS, BYTES)                                         \
+    (GF_BOX_LIST_BYTES + 2 * GF_BOX_STEP * GF_BOX_PITCH_OF_SUMS(GROUPS) +                          \
+     GF_BOX_ROWS_OF_BOTH(ROWS, KH) * GF_BOX_RING_PITCH(GROUPS) +                                   \
      (WARPS)*GF_BOX_WARP_RESULTS(BYTES))
 
 /* gf_box_PIXEL: threads of a block, which has four neighbouring columns for each; a warp makes a

@@ -121,7 +121,7 @@ typedef struct gf_stream_args {
     int plain;       /* the result has the source's type and no point filters follow; MAGNITUDE of
                       * integers: squares stay normal */
     int folds;       /* the first of all threads and the last one fold the border themselves, */
-    unsigned fold_left, fold_right; /* WHOLE: as gf_pick_bytes' `which` of pixels and the value */
+    unsigned fold_left, fold_right; /* bytes: as gf_pick_bytes' `which` of pixels and the value */
     unsigned border_byte; /* WHOLE: border_value, */
     unsigned bytes[GF_STREAM_WHOLE_LONGEST][GF_STREAM_WHOLE_WORDS]; /* taps of the terms' rows or of
                                                                      * all rows, */

@@ -465,6 +465,15 @@ template <class T, int K, int N> struct gf_stream_row {
         for (int i = 0; i < WORDS; i++) words[i] = outside ? a.border_word : words[i];
     }
 
+    /* Put the border into margins of one word, of bytes, where what they lack is for the thread to
+     * fold. */
+    GF_DEVICE void mend(const gf_stream_args &a, const gf_stream_place &place)
+    {
+        enum { LAST = WORDS - 1 };
+        if (place.left) words[0] = gf_pick_bytes(words[1], a.border_word, a.fold_left);
+        if (place.right) words[LAST] = gf_pick_bytes(words[LAST - 1], a.border_word, a.fold_right);
+    }
+
     static GF_DEVICE unsigned get_value(const gf_stream_args &a)
     {
         return sizeof(T) == 4 ? a.border_word : a.border_word & ((1u << 8 * sizeof(T) % 32) - 1u);
@@ -715,6 +724,72 @@ GF_DEVICE void gf_stream_tile(const gf_stream_args &a, const gf_stream_place &pl
     }
 }
 
+/* Where source rows are, of the columns from x on; the first one is row y. */
+template <class T> struct gf_stream_rows {
+    const gf_stream_args &a;
+    const int x, y;
+
+    GF_DEVICE const char *at(int row) const
+    {
+        return reinterpret_cast<const char *>(gf_row<const T>(a.src, row) + x);
+    }
+    /* Row i, wherever it is. */
+    GF_DEVICE const char *folded(int i) const
+    {
+        return at(gf_stream_near(y + i, a.src.height, a.border));
+    }
+};
+
+/* Make a.rows rows, a multiple of ROWS, from row y of the result on, reading ROWS ahead. Margins
+ * are words of bytes; no row is one of the border's value. A margin that is not there is mended in
+ * each row: to do that in all threads alike costs less than a way of its own for some. */
+template <class T, int K, int TERMS, int FORM, int N, int ROWS>
+GF_DEVICE void gf_stream_march(const gf_stream_args &a, const gf_stream_place &place, int x, int y)
+{
+    enum { BEFORE = K - 1 }; /* rows that complete nothing */
+    gf_stream_row<T, K, N> before[BEFORE] = {}, ahead[ROWS] = {};
+    gf_stream_sums<K, TERMS, FORM, N> sums;
+    gf_stream_writer<T, K, N, true> result(a, x, y);
+    const gf_stream_rows<T> source = { a, x, y - a.ay };
+    const bool above = source.y < 0;
+    const bool below = source.y + BEFORE + a.rows > a.src.height;
+    const char *next = source.at(source.y + BEFORE);
+    int left = a.rows; /* rows to make, those of the step at hand not counted in the loop */
+    sums.clear();
+#pragma unroll
+    for (int r = 0; r < BEFORE; r++)
+        before[r].read(above ? source.folded(r) : next - (BEFORE - r) * a.src.pitch, place.left,
+                       place.right);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        if (r > 0) next += a.src.pitch;
+        if (r >= ROWS - BEFORE && below && left == ROWS) next = source.folded(BEFORE + r);
+        ahead[r].read(next, place.left, place.right);
+    }
+#pragma unroll
+    for (int r = 0; r < BEFORE; r++) {
+        before[r].mend(a, place);
+        before[r].template add<TERMS, FORM, false>(a, place, false, sums);
+    }
+#pragma unroll 1
+    do {
+        left -= ROWS;
+        const long long pitch = left > 0 ? a.src.pitch : 0; /* at the end: a row again */
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            float out[N];
+            ahead[r].mend(a, place);
+            ahead[r].template add<TERMS, FORM, false>(a, place, false, sums);
+            next += pitch;
+            if (r >= ROWS - BEFORE && below && left == ROWS)
+                next = source.folded(BEFORE + a.rows - ROWS + r);
+            ahead[r].read(next, place.left, place.right);
+            result.finish(sums, out);
+            result.store(out);
+        }
+    } while (left > 0);
+}
+
 /* ---- columns anywhere ----------------------------------------------------------------------- */
 
 /* Source rows for column x of the output rows from y on. */
@@ -828,11 +903,18 @@ GF_DEVICE void gf_stream_tiles(const gf_stream_args &a, const gf_stream_place &p
         gf_stream_tile<T, K, TERMS, FORM, N, HEIGHT, false>(a, place, x, y, careful);
 }
 
+/* Whether a tile of a.rows rows that begins at y, or that before it, needs rows of the border's
+ * value. */
+template <int K> GF_DEVICE bool gf_stream_lacks_rows(const gf_stream_args &a, int y)
+{
+    return a.border == GF_B_CONSTANT && (y < a.ay || y - a.ay + a.rows + K - 1 > a.src.height);
+}
+
 template <class T, int K, int TERMS, int FORM, int N, int ROWS, int LAYERS, int HEIGHT>
 GF_DEVICE void gf_stream_block(const gf_stream_args &a)
 {
     /* Long windows' code is long: for the usual case, and for all others. */
-    enum { SHORT = K <= 7, TILES = ROWS == 0, STEP = ROWS ? ROWS : 2 };
+    enum { SHORT = K <= 7, TILES = GF_STREAM_TILES(K), STEP = TILES ? 2 : ROWS };
     if (static_cast<int>(blockIdx.y) < a.edge_layers) {
         gf_stream_edges<T, K, TERMS, FORM>(a);
         return;
@@ -845,10 +927,17 @@ GF_DEVICE void gf_stream_block(const gf_stream_args &a)
     const int begin = layer * a.rows - a.lead;
     const int y = max(begin, 0), rows = min(begin + a.rows, a.dst.height) - y;
     if (rows <= 0) return;
+    if constexpr (TILES && ROWS > 0) {
+        if (a.tiles && !gf_stream_lacks_rows<K>(a, begin)) {
+            gf_stream_march<T, K, TERMS, FORM, N, ROWS>(a, place, group * N,
+                                                        min(begin, a.dst.height - a.rows));
+            return;
+        }
+    }
     /* All threads of a warp go the same way. */
     const int warp = group - static_cast<int>(threadIdx.x % 32), x = group * N;
     const bool at_side = a.folds && (warp == 0 || warp + 32 >= a.last);
-    if constexpr (TILES) {
+    if constexpr (TILES && ROWS == 0) {
         if (a.tiles) {
             gf_stream_tiles<T, K, TERMS, FORM, N, HEIGHT>(a, place, at_side, x, begin);
             return;

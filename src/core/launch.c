@@ -178,6 +178,19 @@ static void stream_walk(const gfi_chip *chip, const gfi_stream_shape *shape, int
     out->lag = out->rows / 2;
 }
 
+/* Rows of a tile. Where they are read step by step they are as many as make whole waves of blocks,
+ * of at most the shape's. */
+static int stream_tile(const gfi_chip *chip, const gfi_stream_shape *shape, int strips, int height)
+{
+    const int step = shape->ahead;
+    if (step == 0) return shape->height;
+    const int64_t wave = (int64_t)chip->multiprocessors * shape->blocks;
+    const int64_t least = (int64_t)strips * gfi_divide_up(height, shape->height);
+    const int64_t segments = (least + wave - 1) / wave * wave / strips;
+    const int rows = gfi_round_up(gfi_divide_up(height, segments > 1 ? segments : 1), step);
+    return rows < 2 * step ? 2 * step : rows < shape->height ? rows : shape->height;
+}
+
 void gfi_launch_stream(const gfi_chip *chip, const gfi_stream_shape *shape, int width, int height,
                        gfi_launch_config *out)
 {
@@ -188,8 +201,8 @@ void gfi_launch_stream(const gfi_chip *chip, const gfi_stream_shape *shape, int 
     *out = (gfi_launch_config){ .block = { (unsigned)shape->threads, (unsigned)shape->layers, 1 },
                                 .strip = strip,
                                 .resident = shape->blocks };
-    if (shape->ahead == 0) { /* tiles make no sum twice */
-        out->rows = shape->height;
+    if (GF_STREAM_TILES(shape->k)) { /* they make no sum twice */
+        out->rows = stream_tile(chip, shape, strips, height);
         out->steps = (double)strip * out->rows * shape->layers;
     } else {
         stream_walk(chip, shape, strips, height, out);

@@ -17,7 +17,20 @@ typedef struct box_any {
     gf_box_args args;
 } box_any;
 
+/* A walking kernel: groups of 8 bytes of columns of its blocks, most bytes of a row's results, and
+ * threads that a multiprocessor has registers for. */
+typedef struct walk_shape {
+    const char *suffix; /* of the kernel's name, behind the pixel's */
+    int groups, bytes, threads;
+} walk_shape;
+
+static const walk_shape WIDE = { "", GF_BOX_WALK_GROUPS, GF_BOX_WALK_BYTES,
+                                 2 * GF_BOX_WALK_THREADS };
+static const walk_shape NARROW = { "_narrow", GF_BOX_NARROW_GROUPS, GF_BOX_NARROW_BYTES,
+                                   3 * GF_BOX_NARROW_THREADS };
+
 typedef struct box_walk {
+    const walk_shape *shape;
     const gfi_kernel *kernel;
     gfi_launch_config config;
     gf_boxwalk_args args;
@@ -196,12 +209,12 @@ static void shape_any(const gfi_request *request, box_any *to)
 }
 
 /* Blocks that a multiprocessor runs at a time. */
-static int blocks_at_a_time(const gfi_request *request, const gfi_launch_config *config)
+static int blocks_at_a_time(const gfi_request *request, const box_walk *walk)
 {
-    enum { THREADS = 2 * GF_BOX_WALK_THREADS, RESERVED = 1024 };
+    enum { RESERVED = 1024 };
     const int shared = (int)gfi_window_chip(request).shared_bytes_sm;
-    const int by_shared = shared / ((int)config->shared_bytes + RESERVED);
-    const int by_threads = THREADS / (int)config->block[0];
+    const int by_shared = shared / ((int)walk->config.shared_bytes + RESERVED);
+    const int by_threads = walk->shape->threads / (int)walk->config.block[0];
     const int blocks = by_shared < by_threads ? by_shared : by_threads;
     return blocks > 1 ? blocks : 1;
 }
@@ -210,9 +223,10 @@ static int blocks_at_a_time(const gfi_request *request, const gfi_launch_config 
 static void share_columns(const gfi_request *request, int most_bytes, box_walk *to)
 {
     enum { WARP = 32, RUN = GF_BOX_WALK_RUN };
+    const int groups = to->shape->groups;
     gf_boxwalk_args *a = &to->args;
     const int bytes = (int)gf_pixel_bytes(request->in.pixel), group = group_of(request);
-    const int widest = GF_BOX_WALK_GROUPS * group - a->left - a->kw;
+    const int widest = groups * group - a->left - a->kw;
     const int most = (most_bytes / bytes < widest ? most_bytes / bytes : widest) / RUN;
     const int runs = gfi_divide_up(request->out.width, RUN);
     a->strips = gfi_divide_up(runs, most);
@@ -222,8 +236,7 @@ static void share_columns(const gfi_request *request, int most_bytes, box_walk *
     const int warps = gfi_divide_up(a->step / RUN * GF_BOX_STEP, WARP);
     to->config = (gfi_launch_config){
         .block = { (unsigned)(a->walkers + WARP * warps), 1, 1 },
-        .shared_bytes =
-            (size_t)GF_BOX_WALK_SHARED(GF_BOX_RING_BYTES(a->ring_rows, a->kh), warps, bytes),
+        .shared_bytes = (size_t)GF_BOX_WALK_SHARED(groups, a->ring_rows, a->kh, warps, bytes),
     };
 }
 
@@ -232,24 +245,33 @@ static bool shape_columns(const gfi_request *request, box_walk *to)
 {
     enum { LEAST_BYTES = 4 * GF_BOX_WALK_RUN };
     const size_t shared = gfi_window_chip(request).shared_bytes_block;
-    int most = GF_BOX_WALK_BYTES;
+    int most = to->shape->bytes;
     share_columns(request, most, to);
     while (to->config.shared_bytes > shared && most > LEAST_BYTES)
         share_columns(request, most /= 2, to);
     return to->config.shared_bytes <= shared;
 }
 
-/* A window's rows are kept where two blocks have room for them. */
+/* Whether two blocks of a shape have room for the rows of a window. */
+static bool keeps_rows(const gfi_request *request, const walk_shape *shape, box_walk *to)
+{
+    to->shape = shape;
+    to->args.ring_rows = GF_BOX_RING_ROWS(to->args.kh);
+    return shape_columns(request, to) && blocks_at_a_time(request, to) >= 2;
+}
+
+/* A window's rows are kept where there is room for them. */
 static bool shape_walk(const gfi_request *request, box_walk *to)
 {
     gf_boxwalk_args *a = &to->args;
     if (!walks(request, a)) return false;
-    a->ring_rows = GF_BOX_RING_ROWS(a->kh);
-    if (!shape_columns(request, to) || blocks_at_a_time(request, &to->config) < 2) {
+    if (!keeps_rows(request, &WIDE, to) &&
+        !(request->in.pixel == GF_PIXEL_U8 && keeps_rows(request, &NARROW, to))) {
+        to->shape = &WIDE;
         a->ring_rows = GF_BOX_FEW_ROWS;
         if (!shape_columns(request, to)) return false;
     }
-    const int64_t blocks = blocks_at_a_time(request, &to->config);
+    const int64_t blocks = blocks_at_a_time(request, to);
     a->rows = segment_rows(request, a->strips, gfi_window_chip(request).multiprocessors * blocks);
     const int segments = a->strips * gfi_divide_up(request->out.height, a->rows);
     to->config.grid[0] = (unsigned)segments, to->config.grid[1] = to->config.grid[2] = 1;
@@ -269,16 +291,20 @@ static double segments_ns(const gfi_request *request, double columns, int rows, 
     return LAUNCH_NS + (work_ns > all_rows * row_ns ? work_ns : all_rows * row_ns);
 }
 
-/* 2026-11-30, H200, 8192^2: u8 15 31 64 101 0.052 0.062 0.083 0.094 ms, u16 15 31 101 0.092 0.108
- * 0.173 ms; 1024^2 u8 31 0.014 ms. A window's columns are added up once for a run of results. */
+/* 2026-11-30, H200, 8192^2: u8 15 31 0.052 0.062 ms, 64 101 0.083 0.094 where rows are read again,
+ * 45 101 0.069 0.089 where narrow strips keep them, u16 15 31 101 0.092 0.108 0.173 ms; 1024^2 u8
+ * 31 0.014 ms. A window's columns are added up once for a run of results. */
 static double walk_ns(const gfi_request *request, const box_walk *walk)
 {
     const gf_boxwalk_args *a = &walk->args;
-    const bool bytes = request->in.pixel == GF_PIXEL_U8, few = a->ring_rows == GF_BOX_FEW_ROWS;
-    const double columns = (double)a->walkers * group_of(request) * a->strips;
-    const double keeps_ns = bytes ? 0.515e-3 + 6.6e-6 * a->kw : 0.86e-3 + 10.6e-6 * a->kw;
-    const double few_ns = bytes ? 0.71e-3 + 1.8e-6 * a->kw : 1.28e-3 + 3.6e-6 * a->kw;
-    return segments_ns(request, columns, a->rows, 0.5 * a->kh, few ? few_ns : keeps_ns, 290);
+    const bool bytes = request->in.pixel == GF_PIXEL_U8;
+    const double columns = (double)a->walkers * group_of(request) * a->strips, kw = a->kw;
+    double pixel_ns = bytes ? 0.515e-3 + 6.6e-6 * kw : 0.86e-3 + 10.6e-6 * kw;
+    if (walk->shape == &NARROW)
+        pixel_ns = 0.533e-3 + 2.24e-6 * kw;
+    else if (a->ring_rows == GF_BOX_FEW_ROWS)
+        pixel_ns = bytes ? 0.71e-3 + 1.8e-6 * kw : 1.28e-3 + 3.6e-6 * kw;
+    return segments_ns(request, columns, a->rows, 0.5 * a->kh, pixel_ns, 290);
 }
 
 /* 2026-11-30, H200, 8192^2: f32 15 31 101 0.256 0.291 0.341 ms, u8 31 101 201 0.220 0.270 0.523 ms,
@@ -302,10 +328,11 @@ static double cost_ns(const gfi_request *request)
 
 /* ---- prepare and run ----------------------------------------------------------------------- */
 
-static gf_status find(const gfi_request *request, const char *prefix, const gfi_kernel **out)
+static gf_status find(const gfi_request *request, const char *prefix, const char *suffix,
+                      const gfi_kernel **out)
 {
     char name[32];
-    snprintf(name, sizeof name, "%s_%s", prefix, gf_pixel_name(request->in.pixel));
+    snprintf(name, sizeof name, "%s%s%s", prefix, gf_pixel_name(request->in.pixel), suffix);
     return gfi_kernel_find(gfi_queue_device(request->queue), name, out);
 }
 
@@ -313,8 +340,9 @@ static gf_status prepare(const gfi_request *request, void *state)
 {
     box_state *s = state;
     shape_any(request, &s->any);
-    GFI_TRY(find(request, "gf_box", &s->any.kernel));
-    return shape_walk(request, &s->walk) ? find(request, "gf_box_walk", &s->walk.kernel) : GF_OK;
+    GFI_TRY(find(request, "gf_box_", "", &s->any.kernel));
+    if (!shape_walk(request, &s->walk)) return GF_OK;
+    return find(request, "gf_box_walk_", s->walk.shape->suffix, &s->walk.kernel);
 }
 
 /* Whether every row begins at a multiple of 16 bytes. */

@@ -254,7 +254,7 @@ static void fill_whole_full(const gfi_window *w, const whole_taps *whole, gf_str
     args->combine.scale = (float)(w->scale * whole->unit[0]);
 }
 
-static void fill_whole_border(const gfi_window *w, gf_stream_args *args)
+static void fill_byte_border(const gfi_window *w, gf_stream_args *args)
 {
     static const unsigned LEFT[] = { [GF_BORDER_CONSTANT] = 0x4444,
                                      [GF_BORDER_REPLICATE] = 0x0000,
@@ -287,7 +287,7 @@ static void fill_taps(const gfi_request *request, const gfi_stream_shape *shape,
 {
     const gfi_window *w = request->window;
     if (shape->form == GF_STREAM_WHOLE || shape->form == GF_STREAM_HALVES)
-        fill_whole_border(w, args);
+        fill_byte_border(w, args);
     if (shape->form == GF_STREAM_HALVES)
         fill_gradient(w, &known->gradient, GF_STREAM_UNIT_HALVES, args);
     else if (shape->form == GF_STREAM_GRADIENT)
@@ -402,13 +402,13 @@ static bool border_as_pixels(const gfi_request *request, unsigned *word)
 }
 
 /* Whether an image is made by tiles: they are not outside of it but by a fold. */
-static bool by_tiles(const gfi_request *request, const gfi_stream_shape *shape, unsigned *word)
+static bool by_tiles(const gfi_request *request, const gfi_stream_shape *shape, int rows,
+                     unsigned *word)
 {
     const int height = request->in.height;
-    const bool fits =
-        height == request->out.height && height >= shape->height && height >= shape->k;
+    const bool fits = height == request->out.height && height >= rows && height >= shape->k;
     const bool plain_or_float = is_plain(request) || request->in.pixel == GF_PIXEL_F32;
-    return shape->ahead == 0 && fits && plain_or_float && border_as_pixels(request, word);
+    return GF_STREAM_TILES(shape->k) && fits && plain_or_float && border_as_pixels(request, word);
 }
 
 /* Complete what does not depend on the images. */
@@ -422,7 +422,8 @@ static void fill_args(const gfi_request *request, const gfi_stream_shape *shape,
                               .border = (int)w->border,
                               .rows = c->rows,
                               .plain = is_plain(request) };
-    args->tiles = by_tiles(request, shape, &args->border_word);
+    args->tiles = by_tiles(request, shape, c->rows, &args->border_word);
+    if (args->tiles && request->in.pixel == GF_PIXEL_U8) fill_byte_border(w, args);
     fill_taps(request, shape, known, args);
 }
 
@@ -527,7 +528,7 @@ static void describe(const void *state, char *out, size_t n_bytes)
 {
     const stream_state *s = state;
     snprintf(out, n_bytes, "%s of %d rows in registers, %u threads a block",
-             s->shape->ahead ? "strips" : "tiles", s->config.rows,
+             GF_STREAM_TILES(s->shape->k) ? "tiles" : "strips", s->config.rows,
              s->config.block[0] * s->config.block[1]);
 }
 
