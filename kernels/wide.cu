@@ -43,15 +43,34 @@ GF_DEVICE void gf_wide_add(gf_wide_sums &v, const gf_wide_sums &w)
         for (int i = 0; i < 4; i++) v[q][i] += w[q][i];
 }
 
+/* The sums of a pass: those of low parts, of the first half of the products of high parts, and of
+ * the others. */
+struct gf_wide_parts {
+    gf_wide_sums low, first, second;
+
+    /* Where product i of n is added to. */
+    template <int G> GF_DEVICE float (&high(int q, int i, int n))[4]
+    {
+        return G < GF_WIDE_MANY || i < (n + 1) / 2 ? first[q] : second[q];
+    }
+};
+
+/* All of them together, in `first`. */
+template <int G> GF_DEVICE void gf_wide_total(gf_wide_parts &to)
+{
+    if (G >= GF_WIDE_MANY) gf_wide_add(to.low, to.second);
+    gf_wide_add(to.first, to.low);
+}
+
 /* Words of eight pixels each of four tiles, from shared memory: a lane points to where its row of
  * sixteen bytes is of the first two tiles. */
-template <int G, int BYTES>
+template <int G, int BYTES, int BROAD>
 GF_DEVICE void gf_wide_fetch(unsigned (&v)[8], const unsigned char *from)
 {
 #pragma unroll
     for (int k = 0; k < 2; k++) {
         unsigned half[4];
-        gf_ldmatrix_4(half, from + 16 * k * GF_WIDE_PITCH(G, BYTES));
+        gf_ldmatrix_4(half, from + 16 * k * GF_WIDE_PITCH(G, BYTES, BROAD));
 #pragma unroll
         for (int i = 0; i < 4; i++) v[4 * k + i] = half[i];
     }
@@ -62,12 +81,62 @@ GF_DEVICE void gf_wide_words(unsigned (&v)[4], const uint4 &four)
     v[0] = four.x, v[1] = four.y, v[2] = four.z, v[3] = four.w;
 }
 
+/* ---- the ring ------------------------------------------------------------------------------ */
+
+/* What a lane keeps of the first pass: the tiles that the results of a step see, in registers. */
+template <class T, int G, int BROAD> struct gf_wide_ring {
+    enum { ALL = G + GF_WIDE_TILES - 1, OLD = G - 1 };
+    T tile[ALL];
+
+    GF_DEVICE void begin(unsigned char *)
+    {
+#pragma unroll
+        for (int i = 0; i < ALL; i++) tile[i] = {};
+    }
+    /* Make place for the tiles of the next step. */
+    GF_DEVICE void step()
+    {
+#pragma unroll
+        for (int i = 0; i < OLD; i++) tile[i] = tile[i + GF_WIDE_TILES];
+    }
+    GF_DEVICE void put(int q, const T &v) { tile[OLD + q] = v; }
+    GF_DEVICE T at(int i) const { return tile[i]; }
+};
+
+/* The same in shared memory: the tiles of the last few steps. A lane reads what it wrote itself, so
+ * there is nothing to wait for. */
+template <class T, int G> struct gf_wide_ring<T, G, 1> {
+    enum { STEPS = GF_WIDE_AHEAD(G) + 1, TILE = 32 * sizeof(T), STEP = GF_WIDE_TILES * TILE };
+    unsigned char *of[STEPS]; /* the oldest first */
+
+    GF_DEVICE void begin(unsigned char *ring)
+    {
+        const int thread = static_cast<int>(threadIdx.x);
+        ring += thread / 32 * STEPS * STEP + thread % 32 * static_cast<int>(sizeof(T));
+#pragma unroll
+        for (int i = 0; i < STEPS; i++) of[i] = ring + i * STEP;
+    }
+    GF_DEVICE void step()
+    {
+        unsigned char *const oldest = of[0];
+#pragma unroll
+        for (int i = 0; i + 1 < STEPS; i++) of[i] = of[i + 1];
+        of[STEPS - 1] = oldest;
+    }
+    GF_DEVICE void put(int q, const T &v) { *reinterpret_cast<T *>(of[STEPS - 1] + q * TILE) = v; }
+    GF_DEVICE T at(int i) const
+    {
+        const int n = i + (STEPS - 1) * GF_WIDE_TILES - (G - 1);
+        return *reinterpret_cast<const T *>(of[n / GF_WIDE_TILES] + n % GF_WIDE_TILES * TILE);
+    }
+};
+
 /* ---- parts --------------------------------------------------------------------------------- */
 
 /* u16 pixels: words are pairs of neighbours in binary16. */
 struct gf_wide_u16 {
     typedef unsigned short type;
-    enum { BYTES = 2 };
+    enum { BYTES = 2, BROAD = 0 };
     /* A tile between the passes, half an operand of the second one. */
     struct kept {
         unsigned high[2], low[2];
@@ -86,8 +155,7 @@ struct gf_wide_u16 {
 
     /* The first pass: sums of four tiles along rows. */
     template <int G>
-    static GF_DEVICE void along(const uint4 *taps, const unsigned char *pixels, gf_wide_sums &low,
-                                gf_wide_sums &sum, gf_wide_sums &other)
+    static GF_DEVICE void along(const uint4 *taps, const unsigned char *pixels, gf_wide_parts &to)
     {
         enum { ALL = GF_WIDE_PRODUCTS(G, BYTES) };
 #pragma unroll
@@ -95,20 +163,20 @@ struct gf_wide_u16 {
             unsigned high_taps[4], low_taps[4], high[8], rest[8];
             gf_wide_words(high_taps, taps[32 * i]);
             gf_wide_words(low_taps, taps[32 * (ALL + i)]);
-            gf_wide_fetch<G, BYTES>(high, pixels + 32 * i);
+            gf_wide_fetch<G, BYTES, BROAD>(high, pixels + 32 * i);
 #pragma unroll
             for (int k = 0; k < 8; k++) split(high[k], high[k], rest[k]);
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++)
-                gf_mma_16816(low[q], high_taps, rest[2 * q], rest[2 * q + 1], low[q]);
+                gf_mma_16816(to.low[q], high_taps, rest[2 * q], rest[2 * q + 1], to.low[q]);
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++) {
-                float(&to)[4] = G < GF_WIDE_MANY || i < (ALL + 1) / 2 ? sum[q] : other[q];
-                gf_mma_16816(to, high_taps, high[2 * q], high[2 * q + 1], to);
+                float(&sum)[4] = to.high<G>(q, i, ALL);
+                gf_mma_16816(sum, high_taps, high[2 * q], high[2 * q + 1], sum);
             }
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++)
-                gf_mma_16816(low[q], low_taps, high[2 * q], high[2 * q + 1], low[q]);
+                gf_mma_16816(to.low[q], low_taps, high[2 * q], high[2 * q + 1], to.low[q]);
         }
     }
 
@@ -132,41 +200,41 @@ struct gf_wide_u16 {
 
     /* The second pass, two groups of the window a product: of each tile those that begin an even
      * number of groups from the first one kept. */
-    template <int G>
-    static GF_DEVICE void down(const uint4 *from, const kept (&ring)[G + GF_WIDE_TILES - 1],
-                               gf_wide_sums &low, gf_wide_sums &sum, gf_wide_sums &other)
+    template <int G, class R>
+    static GF_DEVICE void down(const uint4 *from, const R &ring, gf_wide_parts &to)
     {
         static_assert(G % 2 == 1, "groups are taken two at a time");
 #pragma unroll
         for (int b = 0; b < G + GF_WIDE_TILES - 1; b += 2) {
-            const unsigned high[4] = { ring[b].high[0], ring[b].high[1], ring[b + 1].high[0],
-                                       ring[b + 1].high[1] };
-            const unsigned rest[4] = { ring[b].low[0], ring[b].low[1], ring[b + 1].low[0],
-                                       ring[b + 1].low[1] };
+            const kept one = ring.at(b), two = ring.at(b + 1);
+            const unsigned high[4] = { one.high[0], one.high[1], two.high[0], two.high[1] };
+            const unsigned rest[4] = { one.low[0], one.low[1], two.low[0], two.low[1] };
             uint4 t[GF_WIDE_TILES];
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++)
                 if (b + 1 >= q && b - q < G) t[q] = from[32 * (b + 1 - q)];
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++)
-                if (b + 1 >= q && b - q < G) gf_mma_16816(low[q], rest, t[q].x, t[q].y, low[q]);
+                if (b + 1 >= q && b - q < G)
+                    gf_mma_16816(to.low[q], rest, t[q].x, t[q].y, to.low[q]);
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++) {
-                float(&to)[4] = G < GF_WIDE_MANY || b - q < (G + 1) / 2 ? sum[q] : other[q];
-                if (b + 1 >= q && b - q < G) gf_mma_16816(to, high, t[q].x, t[q].y, to);
+                float(&sum)[4] = to.high<G>(q, b - q, G);
+                if (b + 1 >= q && b - q < G) gf_mma_16816(sum, high, t[q].x, t[q].y, sum);
             }
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++)
-                if (b + 1 >= q && b - q < G) gf_mma_16816(low[q], high, t[q].z, t[q].w, low[q]);
+                if (b + 1 >= q && b - q < G)
+                    gf_mma_16816(to.low[q], high, t[q].z, t[q].w, to.low[q]);
         }
     }
 };
 
 /* f32 pixels: words are numbers in tf32. */
-struct gf_wide_f32 {
+template <int BROAD_BLOCK> struct gf_wide_floats {
     typedef float type;
-    enum { BYTES = 4 };
-    struct kept {
+    enum { BYTES = 4, BROAD = BROAD_BLOCK };
+    struct alignas(16) kept {
         float v[4];
     };
 
@@ -181,8 +249,7 @@ struct gf_wide_f32 {
 
     /* The first pass: sums of four tiles along rows. */
     template <int G>
-    static GF_DEVICE void along(const uint4 *taps, const unsigned char *pixels, gf_wide_sums &low,
-                                gf_wide_sums &sum, gf_wide_sums &other)
+    static GF_DEVICE void along(const uint4 *taps, const unsigned char *pixels, gf_wide_parts &to)
     {
         enum { ALL = GF_WIDE_PRODUCTS(G, BYTES) };
         unsigned both[8]; /* of two products, in bfloat16 */
@@ -190,7 +257,7 @@ struct gf_wide_f32 {
         for (int i = 0; i < ALL; i++) {
             unsigned high_taps[4], high[8], rest[8];
             gf_wide_words(high_taps, taps[32 * i]);
-            gf_wide_fetch<G, BYTES>(high, pixels + 32 * i);
+            gf_wide_fetch<G, BYTES, BROAD>(high, pixels + 32 * i);
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++) {
                 both[2 * q + i % 2] = pack(high[2 * q], high[2 * q + 1]);
@@ -200,18 +267,18 @@ struct gf_wide_f32 {
             for (int k = 0; k < 8; k++) split(high[k], high[k], rest[k]);
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++)
-                gf_mma_1688(low[q], high_taps, rest[2 * q], rest[2 * q + 1], low[q]);
+                gf_mma_1688(to.low[q], high_taps, rest[2 * q], rest[2 * q + 1], to.low[q]);
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++) {
-                float(&to)[4] = G < GF_WIDE_MANY || i < (ALL + 1) / 2 ? sum[q] : other[q];
-                gf_mma_1688(to, high_taps, high[2 * q], high[2 * q + 1], to);
+                float(&sum)[4] = to.high<G>(q, i, ALL);
+                gf_mma_1688(sum, high_taps, high[2 * q], high[2 * q + 1], sum);
             }
             if (i % 2 == 0 && i + 1 < ALL) continue;
             unsigned low_taps[4];
             gf_wide_words(low_taps, taps[32 * (ALL + i / 2)]);
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++)
-                gf_mma_16816_bf16(low[q], low_taps, both[2 * q], both[2 * q + 1], low[q]);
+                gf_mma_16816_bf16(to.low[q], low_taps, both[2 * q], both[2 * q + 1], to.low[q]);
         }
     }
 
@@ -226,13 +293,14 @@ struct gf_wide_f32 {
     }
 
     /* The first pass leaves a lane two neighbouring rows, so those are what its taps are for. */
-    template <int G>
-    static GF_DEVICE void down(const uint4 *from, const kept (&ring)[G + GF_WIDE_TILES - 1],
-                               gf_wide_sums &low, gf_wide_sums &sum, gf_wide_sums &other)
+    template <int G, class R>
+    static GF_DEVICE void down(const uint4 *from, const R &ring, gf_wide_parts &to)
     {
+        kept after = {};
 #pragma unroll
         for (int b = 0; b < G + GF_WIDE_TILES - 1; b++) {
-            const float(&f)[4] = ring[b].v;
+            const kept tile = b % 2 ? after : ring.at(b);
+            const float(&f)[4] = tile.v;
             unsigned v[4] = { gf_float_bits(f[0]), gf_float_bits(f[2]), gf_float_bits(f[1]),
                               gf_float_bits(f[3]) };
             unsigned rest[4];
@@ -244,34 +312,39 @@ struct gf_wide_f32 {
                 if (b + 1 >= q && b - q < G) t[q] = from[32 * (b + 1 - q)];
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++)
-                if (b >= q && b - q < G) gf_mma_1688(low[q], rest, t[q].x, t[q].y, low[q]);
+                if (b >= q && b - q < G) gf_mma_1688(to.low[q], rest, t[q].x, t[q].y, to.low[q]);
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++) {
-                float(&to)[4] = G < GF_WIDE_MANY || b - q < (G + 1) / 2 ? sum[q] : other[q];
-                if (b >= q && b - q < G) gf_mma_1688(to, v, t[q].x, t[q].y, to);
+                float(&sum)[4] = to.high<G>(q, b - q, G);
+                if (b >= q && b - q < G) gf_mma_1688(sum, v, t[q].x, t[q].y, sum);
             }
             if (b % 2 == 1) continue;
             const bool last = b + 1 == G + GF_WIDE_TILES - 1;
-            const float(&after)[4] = ring[last ? b : b + 1].v;
+            if (!last) after = ring.at(b + 1);
+            const float(&g)[4] = after.v;
             const unsigned both[4] = { gf_pack_bf16(f[0], f[1]), gf_pack_bf16(f[2], f[3]),
-                                       last ? 0u : gf_pack_bf16(after[0], after[1]),
-                                       last ? 0u : gf_pack_bf16(after[2], after[3]) };
+                                       last ? 0u : gf_pack_bf16(g[0], g[1]),
+                                       last ? 0u : gf_pack_bf16(g[2], g[3]) };
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++)
                 if (b + 1 >= q && b - q < G)
-                    gf_mma_16816_bf16(low[q], both, t[q].z, t[q].w, low[q]);
+                    gf_mma_16816_bf16(to.low[q], both, t[q].z, t[q].w, to.low[q]);
         }
     }
 };
+
+typedef gf_wide_floats<0> gf_wide_f32;
+typedef gf_wide_floats<1> gf_wide_broad;
 
 /* ---- the strip ----------------------------------------------------------------------------- */
 
 /* A thread's part in bringing pixels in: the group `column` of the rows row, row + TOGETHER … of
  * each step. */
 template <class S, int G> struct gf_wide_flow {
-    enum { BYTES = S::BYTES, ROW = GF_WIDE_ROW_GROUPS(G), THREADS = GF_WIDE_THREADS(G) };
+    enum { BYTES = S::BYTES, BROAD = S::BROAD };
+    enum { ROW = GF_WIDE_ROW_GROUPS(G, BROAD), THREADS = GF_WIDE_THREADS(G, BROAD) };
     enum { TOGETHER = THREADS / ROW, ROUNDS = (GF_WIDE_STEP + TOGETHER - 1) / TOGETHER };
-    enum { PITCH = GF_WIDE_PITCH(G, BYTES), SLOT = GF_WIDE_STEP * PITCH };
+    enum { PITCH = GF_WIDE_PITCH(G, BYTES, BROAD), SLOT = GF_WIDE_STEP * PITCH };
     unsigned char *slots;
     int *wild; /* one more than the last step with a pixel that is not finite */
     int *fold; /* the slot's column for each; -1: the border's value; else -2 - column of the source
@@ -354,7 +427,7 @@ GF_DEVICE void gf_wide_ask_singly(const gf_wide_args &a, const gf_wide_flow<S, G
                                   unsigned char *slot)
 {
     typedef typename S::type T;
-    enum { WARPS = GF_WIDE_WARPS(G) };
+    enum { WARPS = GF_WIDE_WARPS(G, S::BROAD) };
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const bool inside = y >= 0 && y + GF_WIDE_STEP <= a.src.height;
 #pragma unroll 1
@@ -365,6 +438,7 @@ GF_DEVICE void gf_wide_ask_singly(const gf_wide_args &a, const gf_wide_flow<S, G
             gf_row<const char>(a.src, y + warp) + static_cast<long long>(x) * f.BYTES;
 #pragma unroll
         for (int row = 0; row < GF_WIDE_STEP; row += WARPS) {
+            if (GF_WIDE_STEP % WARPS != 0 && warp + row >= GF_WIDE_STEP) break;
             T *const at = reinterpret_cast<T *>(to);
             const int folded = inside ? y : gf_border_index(y + warp + row, a.src.height, a.border);
             if (x < 0 || folded < 0)
@@ -431,7 +505,7 @@ GF_DEVICE void gf_wide_mend(const gf_wide_args &a, const gf_wide_flow<S, G> &f, 
                             unsigned char *slot)
 {
     typedef typename S::type T;
-    enum { BATCH = 4, WARPS = GF_WIDE_WARPS(G) };
+    enum { BATCH = 4, WARPS = GF_WIDE_WARPS(G, S::BROAD) };
     if (!f.aligned || f.inside || step >= f.steps) return;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int left = max(0, min(f.columns, -f.x));
@@ -563,8 +637,8 @@ GF_DEVICE void gf_wide_own(const gf_wide_args &a, const gf_wide_place &place,
         for (int i = 0; i < 2 * GF_WIDE_TILES; i++) {
             const int row = seen.row + i / 2 * 8 + i % 2;
             const unsigned char *const slot = row < 0 ? seen.before : seen.slot;
-            own[i] =
-                gf_wide_pair(slot + (row & (GF_WIDE_STEP - 1)) * GF_WIDE_PITCH(G, S::BYTES), T(0));
+            own[i] = gf_wide_pair(
+                slot + (row & (GF_WIDE_STEP - 1)) * GF_WIDE_PITCH(G, S::BYTES, S::BROAD), T(0));
         }
         return;
     }
@@ -725,23 +799,15 @@ GF_DEVICE void gf_wide_put(const gf_wide_args &a, const gf_wide_place &place,
 
 /* ---- the kernels --------------------------------------------------------------------------- */
 
-/* What a lane keeps of the first pass: the tiles that the results of a step see. */
-template <class S, int G> struct gf_wide_ring {
-    enum { ALL = G + GF_WIDE_TILES - 1, OLD = G - 1 };
-    typename S::kept at[ALL];
-};
-
 /* The first pass: the last four tiles of the ring become those of the step's pixels. */
-template <class S, int G>
-GF_DEVICE void gf_wide_along(const uint4 *taps, const unsigned char *pixels,
-                             gf_wide_ring<S, G> &ring)
+template <class S, int G, class R>
+GF_DEVICE void gf_wide_along(const uint4 *taps, const unsigned char *pixels, R &ring)
 {
-    gf_wide_sums low = {}, sum = {}, other = {};
-    S::template along<G>(taps, pixels, low, sum, other);
-    if (G >= GF_WIDE_MANY) gf_wide_add(low, other);
-    gf_wide_add(sum, low);
+    gf_wide_parts parts = {};
+    S::template along<G>(taps, pixels, parts);
+    gf_wide_total<G>(parts);
 #pragma unroll
-    for (int q = 0; q < GF_WIDE_TILES; q++) ring.at[ring.OLD + q] = S::keep(sum[q]);
+    for (int q = 0; q < GF_WIDE_TILES; q++) ring.put(q, S::keep(parts.first[q]));
 }
 
 /* Whether results are not finite: then none is left NaN. A pixel that is not makes NaN of all in
@@ -758,7 +824,7 @@ template <class S, int G> GF_DEVICE void gf_wide_load(const void *weights, uint4
 {
     const uint4 *const from = static_cast<const uint4 *>(weights);
     for (int i = static_cast<int>(threadIdx.x); i < GF_WIDE_WEIGHT_BYTES(G, S::BYTES) / 16;
-         i += GF_WIDE_THREADS(G))
+         i += GF_WIDE_THREADS(G, S::BROAD))
         to[i] = gf_ldg(from + i);
 }
 
@@ -768,11 +834,11 @@ struct gf_wide_area {
     int strip, y, rows;
 };
 
-template <int G> GF_DEVICE gf_wide_area gf_wide_area_of(const gf_wide_args &a)
+template <class S, int G> GF_DEVICE gf_wide_area gf_wide_area_of(const gf_wide_args &a)
 {
     const int block = static_cast<int>(blockIdx.x), inner = block - a.edges;
     if (a.edges == 0) return { inner % a.strips, inner / a.strips * a.rows, a.rows };
-    const int n = GF_WIDE_INNER_END(G, a.lead, a.dst.width) - 1, others = a.strips - n;
+    const int n = GF_WIDE_INNER_END(G, S::BROAD, a.lead, a.dst.width) - 1, others = a.strips - n;
     if (inner >= 0) return { 1 + inner % n, inner / n * a.rows, a.rows };
     const int which = block % others;
     return { which == 0 ? 0 : n + which, block / others * a.edge_rows, a.edge_rows };
@@ -784,8 +850,8 @@ GF_DEVICE bool gf_wide_strip(const gf_wide_args &a, unsigned char *shared, bool 
 {
     enum { AHEAD = GF_WIDE_AHEAD(G), SLOTS = GF_WIDE_SLOTS(G) };
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    const int width = GF_WIDE_WIDTH(G);
-    const gf_wide_area area = gf_wide_area_of<G>(a);
+    const int width = GF_WIDE_WIDTH(G, S::BROAD);
+    const gf_wide_area area = gf_wide_area_of<S, G>(a);
     const int x = area.strip * width, y = area.y, rows = min(area.rows, a.dst.height - y);
     gf_wide_flow<S, G> flow;
     flow.slots = shared + GF_WIDE_NOTES + GF_WIDE_WEIGHT_BYTES(G, S::BYTES);
@@ -806,7 +872,8 @@ GF_DEVICE bool gf_wide_strip(const gf_wide_args &a, unsigned char *shared, bool 
     __syncthreads();
     gf_wide_ask(a, flow, 1, next);
     gf_wide_mend(a, flow, 0, slot);
-    gf_wide_ring<S, G> ring = {};
+    gf_wide_ring<typename S::kept, G, S::BROAD> ring;
+    ring.begin(shared + GF_WIDE_RING_AT(G, S::BYTES, S::BROAD));
     gf_wide_place place = gf_wide_place_of(a, x + 16 * warp, y);
     const uint4 *const along = reinterpret_cast<const uint4 *>(shared + GF_WIDE_NOTES) + lane;
     const uint4 *const down = along + GF_WIDE_ALONG_BYTES(G, S::BYTES) / 16;
@@ -827,14 +894,13 @@ GF_DEVICE bool gf_wide_strip(const gf_wide_args &a, unsigned char *shared, bool 
         gf_wide_ask(a, flow, step + 2, ahead);
         gf_wide_mend(a, flow, step + 1, next);
         if (!idle) {
-#pragma unroll
-            for (int i = 0; i < ring.OLD; i++) ring.at[i] = ring.at[i + GF_WIDE_TILES];
+            ring.step();
             gf_wide_along<S, G>(along, slot + from, ring);
             if (step >= AHEAD) {
-                gf_wide_sums low = {}, sum = {}, other = {};
-                S::template down<G>(down, ring.at, low, sum, other);
-                if (G >= GF_WIDE_MANY) gf_wide_add(low, other);
-                gf_wide_add(sum, low);
+                gf_wide_parts parts = {};
+                S::template down<G>(down, ring, parts);
+                gf_wide_total<G>(parts);
+                gf_wide_sums &sum = parts.first;
                 if (S::BYTES == 4) none = gf_wide_look(sum, none);
                 const gf_wide_seen seen = { slot + own, before + own,
                                             a.ay - 8 * (G - 1) + lane % 4 * 2 };
@@ -864,15 +930,15 @@ template <class S, int G> GF_DEVICE void gf_wide_block(const gf_wide_args &a, un
 #define GF_WIDE_BODY(S, G)
 #endif
 
-#define GF_WIDE_F32(G)                                                                             \
-    GF_KERNEL_BOUNDS(GF_WIDE_THREADS(G), GF_WIDE_BLOCKS(G, 4), gf_wide_f32_##G, gf_wide_args, a)   \
+#define GF_WIDE_KERNEL(S, name, G, bytes, broad)                                                   \
+    GF_KERNEL_BOUNDS(GF_WIDE_THREADS(G, broad), GF_WIDE_BLOCKS(G, bytes, broad), name##G,          \
+                     gf_wide_args, a)                                                              \
     {                                                                                              \
-        GF_WIDE_BODY(gf_wide_f32, G)                                                               \
+        GF_WIDE_BODY(S, G)                                                                         \
     }
-#define GF_WIDE_U16(G)                                                                             \
-    GF_KERNEL_BOUNDS(GF_WIDE_THREADS(G), GF_WIDE_BLOCKS(G, 2), gf_wide_u16_##G, gf_wide_args, a)   \
-    {                                                                                              \
-        GF_WIDE_BODY(gf_wide_u16, G)                                                               \
-    }
+#define GF_WIDE_F32(G) GF_WIDE_KERNEL(gf_wide_f32, gf_wide_f32_, G, 4, 0)
+#define GF_WIDE_BROAD(G) GF_WIDE_KERNEL(gf_wide_broad, gf_wide_broad_, G, 4, 1)
+#define GF_WIDE_U16(G) GF_WIDE_KERNEL(gf_wide_u16, gf_wide_u16_, G, 2, 0)
 GF_WIDE_VARIANTS_F32(GF_WIDE_F32)
+GF_WIDE_VARIANTS_BROAD(GF_WIDE_BROAD)
 GF_WIDE_VARIANTS_U16(GF_WIDE_U16)

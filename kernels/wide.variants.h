@@ -10,12 +10,18 @@
 #define GF_WIDE_VARIANTS_U16(X) X(3) X(5) X(7) X(9) X(11) X(13)
 enum { GF_WIDE_MOST = 17 };
 
+/* gf_wide_broad_G serves long f32 windows on large images, where a block may have most of a
+ * multiprocessor's shared memory: what is kept of the sums along rows lies there, and the registers
+ * do for three warps a quarter in place of two. With shorter windows that gains nothing. */
+#define GF_WIDE_VARIANTS_BROAD(X) X(11) X(13)
+
 /* A block has a warp for every sixteen columns of its strip, as many for each quarter of a
  * multiprocessor; so many blocks are to be on a multiprocessor, that registers do not spill. */
-#define GF_WIDE_WARPS(G) ((G) > 4 && (G) <= 13 ? 4 : 8)
-#define GF_WIDE_BLOCKS(G, bytes) ((G) > 13 ? 1 : (G) < 5 || ((G) > 7 && (bytes) == 4) ? 2 : 3)
-#define GF_WIDE_THREADS(G) (32 * GF_WIDE_WARPS(G))
-#define GF_WIDE_WIDTH(G) (16 * GF_WIDE_WARPS(G))
+#define GF_WIDE_WARPS(G, broad) ((broad) ? 12 : (G) > 4 && (G) <= 13 ? 4 : 8)
+#define GF_WIDE_BLOCKS(G, bytes, broad)                                                            \
+    ((broad) || (G) > 13 ? 1 : (G) < 5 || ((G) > 7 && (bytes) == 4) ? 2 : 3)
+#define GF_WIDE_THREADS(G, broad) (32 * GF_WIDE_WARPS(G, broad))
+#define GF_WIDE_WIDTH(G, broad) (16 * GF_WIDE_WARPS(G, broad))
 
 /* It goes down its strip GF_WIDE_STEP rows at a time. One slot holds the step's pixels, the next
  * one those of the step after it, which are being completed, and those of a third are on their way;
@@ -27,11 +33,12 @@ enum { GF_WIDE_STEP = 32, GF_WIDE_TILES = 4 };
 
 /* Groups of four pixels in a row of a slot, margin included; bytes from row to row, an odd number
  * of 16-byte groups, so that eight rows lie in different banks. */
-#define GF_WIDE_ROW_GROUPS(G) (GF_WIDE_WIDTH(G) / 4 + 2 * (G)-2)
-#define GF_WIDE_PITCH(G, bytes) (16 * (GF_WIDE_ROW_GROUPS(G) * (bytes) / 4 | 1))
+#define GF_WIDE_ROW_GROUPS(G, broad) (GF_WIDE_WIDTH(G, broad) / 4 + 2 * (G)-2)
+#define GF_WIDE_PITCH(G, bytes, broad) (16 * (GF_WIDE_ROW_GROUPS(G, broad) * (bytes) / 4 | 1))
 
 /* The strips before this one do not see an image's end at the right. */
-#define GF_WIDE_INNER_END(G, lead, width) (((width) + (lead)-8 * (G) + 8) / GF_WIDE_WIDTH(G))
+#define GF_WIDE_INNER_END(G, broad, lead, width)                                                   \
+    (((width) + (lead)-8 * (G) + 8) / GF_WIDE_WIDTH(G, broad))
 
 /* The weights are words for each lane 4g+t, four at a time: high parts of f32 windows are single
  * taps in tf32, all other words two taps. The tap of a result n and a pixel k of a band is tap k -
@@ -47,10 +54,16 @@ enum { GF_WIDE_STEP = 32, GF_WIDE_TILES = 4 };
 #define GF_WIDE_DOWN_BYTES(G) (((G) + 1) * 32 * 16)
 #define GF_WIDE_WEIGHT_BYTES(G, bytes) (GF_WIDE_ALONG_BYTES(G, bytes) + GF_WIDE_DOWN_BYTES(G))
 
-/* Shared memory: notes, the weights, slots, an int for each column. */
+/* Shared memory: notes, the weights, slots, an int for each column, and of broad blocks what each
+ * thread keeps of a step's sums and of those before. */
 enum { GF_WIDE_NOTES = 16 };
-#define GF_WIDE_SHARED_BYTES(G, bytes)                                                             \
+#define GF_WIDE_RING_AT(G, bytes, broad)                                                           \
     (GF_WIDE_NOTES + GF_WIDE_WEIGHT_BYTES(G, bytes) +                                              \
-     GF_WIDE_SLOTS(G) * GF_WIDE_STEP * GF_WIDE_PITCH(G, bytes) + 16 * GF_WIDE_ROW_GROUPS(G))
+     GF_WIDE_SLOTS(G) * GF_WIDE_STEP * GF_WIDE_PITCH(G, bytes, broad) +                            \
+     16 * GF_WIDE_ROW_GROUPS(G, broad))
+#define GF_WIDE_RING_BYTES(G, bytes, broad)                                                        \
+    ((broad)*GF_WIDE_THREADS(G, broad) * (GF_WIDE_AHEAD(G) + 1) * GF_WIDE_TILES * 16)
+#define GF_WIDE_SHARED_BYTES(G, bytes, broad)                                                      \
+    (GF_WIDE_RING_AT(G, bytes, broad) + GF_WIDE_RING_BYTES(G, bytes, broad))
 
 #endif

@@ -16,6 +16,7 @@ enum { GROUP = 8, LEAD_STEP = 4, LANES = 32 };
 typedef struct wide_shape {
     int lead;   /* columns from a tile's first one to the first result */
     int groups; /* of eight pixels that eight results see: the kernel's */
+    bool broad; /* blocks take most of a multiprocessor's shared memory */
 } wide_shape;
 
 /* How an image is shared out: segments of strips. The first strip and the last ones fold columns,
@@ -39,8 +40,6 @@ typedef struct wide_state {
 
 /* ---- shape --------------------------------------------------------------------------------- */
 
-static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 /* The least G of the kernels for such pixels that is not below; 0 if there is none. */
 static int kernel_groups(gf_pixel pixel, int groups)
 {
@@ -53,40 +52,42 @@ static int kernel_groups(gf_pixel pixel, int groups)
     return *have;
 }
 
-static wide_shape shape_of(const gfi_request *request)
+static size_t shared_bytes(const gfi_request *request, const wide_shape *shape)
 {
-    const gfi_window *w = request->window;
-    wide_shape shape = { .lead = gfi_round_up(w->ax, LEAD_STEP) };
-    const int across = shape.lead - w->ax + w->kw;
-    const int64_t most = (across > w->kh ? across : w->kh) + (int64_t)GROUP - 1;
-    const int64_t groups = divide_up(most, GROUP);
-    shape.groups = groups > GF_WIDE_MOST ? 0 : kernel_groups(request->in.pixel, (int)groups);
-    return shape;
+    const size_t bytes = gf_pixel_bytes(request->in.pixel), g = (size_t)shape->groups;
+    return GF_WIDE_SHARED_BYTES(g, bytes, (size_t)shape->broad);
 }
 
-static size_t shared_bytes(const gfi_request *request, int groups)
+/* Whether there is a kernel of broad blocks, and the chip has memory for them. */
+static bool may_be_broad(const gfi_request *request, int groups)
 {
-    const size_t bytes = gf_pixel_bytes(request->in.pixel), g = (size_t)groups;
-    return GF_WIDE_SHARED_BYTES(g, bytes);
+#define IS_OF(G) groups == (G) ||
+    if (request->in.pixel != GF_PIXEL_F32 || !(GF_WIDE_VARIANTS_BROAD(IS_OF) false)) return false;
+#undef IS_OF
+    const wide_shape broad = { .groups = groups, .broad = true };
+    return shared_bytes(request, &broad) <= gfi_window_chip(request).shared_bytes_block;
 }
 
 /* Blocks that a multiprocessor runs at a time. */
-static int resident(const gfi_request *request, int groups)
+static int resident(const gfi_request *request, const wide_shape *shape)
 {
     enum { SYSTEM_BYTES = 1024 }; /* shared memory that each block takes for itself */
     const gfi_chip chip = gfi_window_chip(request);
-    const size_t by_shared = chip.shared_bytes_sm / (shared_bytes(request, groups) + SYSTEM_BYTES);
-    const int blocks = GF_WIDE_BLOCKS(groups, gf_pixel_bytes(request->in.pixel));
+    const size_t by_shared = chip.shared_bytes_sm / (shared_bytes(request, shape) + SYSTEM_BYTES);
+    const int blocks =
+        GF_WIDE_BLOCKS(shape->groups, gf_pixel_bytes(request->in.pixel), shape->broad);
     return by_shared < (size_t)blocks ? (by_shared > 1 ? (int)by_shared : 1) : blocks;
 }
 
 /* The layout with segments of so many steps, of `steps` in all; of the strips `inner` fold nothing.
  */
-static wide_layout layout_with(int64_t strips, int64_t inner, int64_t steps, int64_t rows)
+static wide_layout layout_with(const wide_shape *shape, int64_t strips, int64_t inner,
+                               int64_t steps, int64_t rows)
 {
     enum { APART = 2 }; /* inner strips from which on the edges are worth it */
-    const int64_t segments = divide_up(steps, rows), edge_rows = divide_up(rows, 2);
-    const int64_t edges = inner < APART ? 0 : (strips - inner) * divide_up(steps, edge_rows);
+    const int64_t segments = gfi_divide_up(steps, rows);
+    const int64_t edge_rows = shape->broad ? gfi_divide_up(3 * rows, 4) : gfi_divide_up(rows, 2);
+    const int64_t edges = inner < APART ? 0 : (strips - inner) * gfi_divide_up(steps, edge_rows);
     return (wide_layout){ .strips = (int)strips,
                           .rows = (int)rows * GF_WIDE_STEP,
                           .edges = (int)edges,
@@ -99,21 +100,52 @@ static wide_layout layout_with(int64_t strips, int64_t inner, int64_t steps, int
 static wide_layout layout_of(const gfi_request *request, const wide_shape *shape)
 {
     enum { START = 1 };
-    const int groups = shape->groups;
-    const int64_t strips = divide_up(request->out.width, GF_WIDE_WIDTH(groups));
-    const int64_t inner = GF_WIDE_INNER_END((int64_t)groups, shape->lead, request->out.width) - 1;
-    const int64_t steps = divide_up(request->out.height, GF_WIDE_STEP);
+    const int64_t groups = shape->groups;
+    const int64_t width = request->out.width;
+    const int64_t strips = gfi_divide_up(width, GF_WIDE_WIDTH(groups, shape->broad));
+    const int64_t inner = GF_WIDE_INNER_END(groups, shape->broad, shape->lead, width) - 1;
+    const int64_t steps = gfi_divide_up(request->out.height, GF_WIDE_STEP);
     const int64_t wave =
-        (int64_t)gfi_window_chip(request).multiprocessors * resident(request, groups);
+        (int64_t)gfi_window_chip(request).multiprocessors * resident(request, shape);
     const int64_t most = steps < 2 * wave ? steps : 2 * wave;
     wide_layout best = { .steps = INFINITY };
     for (int64_t segments = 1; segments <= most; segments++) {
-        const int64_t rows = divide_up(steps, segments);
-        wide_layout one = layout_with(strips, inner, steps, rows);
-        one.steps = (double)(divide_up(one.blocks, wave) * (rows + GF_WIDE_AHEAD(groups) + START));
+        const int64_t rows = gfi_divide_up(steps, segments);
+        wide_layout one = layout_with(shape, strips, inner, steps, rows);
+        one.steps =
+            (double)(gfi_divide_up(one.blocks, wave) * (rows + GF_WIDE_AHEAD(groups) + START));
         if (one.steps < best.steps) best = one;
     }
     return best;
+}
+
+/* A step, all of a multiprocessor's warps together. 2026-11-30, H200, 8192^2: f32 17 taps 0.172 ms,
+ * 41 0.263, 81 0.420, in broad blocks 0.395, 97 in those 0.450; u16 0.147, 0.228, 0.318. */
+static double step_ns(const gfi_request *request, const wide_shape *shape)
+{
+    const int groups = shape->groups;
+    const double warps = (double)GF_WIDE_WARPS(groups, shape->broad) * resident(request, shape);
+    if (request->in.pixel == GF_PIXEL_U16) return warps * (85 + 18.5 * groups);
+    return warps * (shape->broad ? 85 + 25.5 * groups : 72 + 31 * groups);
+}
+
+static double work_ns(const gfi_request *request, const wide_shape *shape)
+{
+    return layout_of(request, shape).steps * step_ns(request, shape);
+}
+
+static wide_shape shape_of(const gfi_request *request)
+{
+    const gfi_window *w = request->window;
+    wide_shape shape = { .lead = gfi_round_up(w->ax, LEAD_STEP) };
+    const int across = shape.lead - w->ax + w->kw;
+    const int64_t most = (across > w->kh ? across : w->kh) + (int64_t)GROUP - 1;
+    const int64_t groups = gfi_divide_up(most, GROUP);
+    shape.groups = groups > GF_WIDE_MOST ? 0 : kernel_groups(request->in.pixel, (int)groups);
+    if (!may_be_broad(request, shape.groups)) return shape;
+    wide_shape broad = shape;
+    broad.broad = true;
+    return work_ns(request, &broad) < work_ns(request, &shape) ? broad : shape;
 }
 
 /* ---- weights ------------------------------------------------------------------------------- */
@@ -343,31 +375,20 @@ static bool usable(const gfi_request *request, char why[GFI_WHY_BYTES])
         return false;
     if (!window_fits(request, why) || !gfi_window_countable(request, why)) return false;
     const wide_shape shape = shape_of(request);
-    const int groups = shape.groups;
     const wide_layout layout = layout_of(request, &shape);
     if (layout.blocks > INT32_MAX)
         return gfi_window_unusable(why, "the image is too large for one launch");
-    if (shared_bytes(request, groups) > gfi_window_chip(request).shared_bytes_block)
+    if (shared_bytes(request, &shape) > gfi_window_chip(request).shared_bytes_block)
         return gfi_window_unusable(why, "a block takes %zu bytes of shared memory",
-                                   shared_bytes(request, groups));
+                                   shared_bytes(request, &shape));
     return true;
-}
-
-/* A step, all of a multiprocessor's warps together. 2026-11-30, H200, 8192^2: f32 17 taps 0.172 ms,
- * 41 0.263, 81 0.420; u16 0.147, 0.228, 0.318. */
-static double step_ns(const gfi_request *request, int groups)
-{
-    const double warps = (double)GF_WIDE_WARPS(groups) * resident(request, groups);
-    const bool halves = request->in.pixel == GF_PIXEL_U16;
-    return warps * (halves ? 85 + 18.5 * groups : 72 + 31 * groups);
 }
 
 static double cost_ns(const gfi_request *request)
 {
     const gfi_chip chip = gfi_window_chip(request);
     const wide_shape shape = shape_of(request);
-    const double work_ns = layout_of(request, &shape).steps * step_ns(request, shape.groups);
-    return gfi_launch_bound_ns(&chip, work_ns, gfi_window_bytes(request));
+    return gfi_launch_bound_ns(&chip, work_ns(request, &shape), gfi_window_bytes(request));
 }
 
 /* ---- prepare and run ----------------------------------------------------------------------- */
@@ -411,10 +432,13 @@ static gf_status prepare(const gfi_request *request, void *state)
     s->weight_bytes = band_bytes(request, s->shape.groups) +
                       ((size_t)request->window->kw + (size_t)request->window->kh) * sizeof(double);
     const wide_layout layout = layout_of(request, &s->shape);
-    s->config = (gfi_launch_config){ .grid = { (unsigned)layout.blocks, 1, 1 },
-                                     .block = { (unsigned)GF_WIDE_THREADS(s->shape.groups), 1, 1 },
-                                     .shared_bytes = shared_bytes(request, s->shape.groups) };
-    snprintf(name, sizeof name, "gf_wide_%s_%d", gf_pixel_name(request->in.pixel), s->shape.groups);
+    const bool broad = s->shape.broad;
+    s->config =
+        (gfi_launch_config){ .grid = { (unsigned)layout.blocks, 1, 1 },
+                             .block = { (unsigned)GF_WIDE_THREADS(s->shape.groups, broad), 1, 1 },
+                             .shared_bytes = shared_bytes(request, &s->shape) };
+    snprintf(name, sizeof name, "gf_wide_%s_%d", broad ? "broad" : gf_pixel_name(request->in.pixel),
+             s->shape.groups);
     GFI_TRY(gfi_kernel_find(gfi_queue_device(request->queue), name, &s->kernel));
     make_bands(request, &s->shape, &along, &down);
     GFI_TRY(upload_weights(request, &along, &down, s));
