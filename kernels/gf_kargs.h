@@ -377,8 +377,9 @@ typedef struct gf_wgmma_args {
     int lead, rise;   /* columns and rows of the source that a block begins before its results */
     int near, trail;  /* columns of the source before and after results that count */
     int rows;         /* of results of a block, a multiple of twice GF_WGMMA_BAND_ROWS */
-    int sides_blocks; /* blocks that make the first strip and the last one, half as many rows each; */
-    int strips, first_strip, last_strip; /* of the others so many lie side by side */
+    int sides_blocks; /* blocks that make half as many rows each: */
+    int side_strips;  /* of the first strip, and of the last ones; */
+    int strips;       /* of the others so many lie side by side, from the second one on */
     int border, folds; /* folds: `sides` deals with columns outside, or they need no care */
     unsigned border_word; /* of pixels outside, where the border is constant */
     float factor, sides_factor, start; /* result = sum * factor + start, which rounds too */

@@ -151,7 +151,7 @@ GF_DEVICE void gf_wgmma_fill(const gf_wgmma_args &a, gf_wgmma_place &place, int 
 GF_DEVICE int gf_wgmma_fold(int i, int n, int border)
 {
     if (i >= 0 && i < n) return i;
-    if (i < -n || i >= 2 * n - 1) return gf_border_index(i, n, border);
+    if (i <= -n || i >= 2 * n - 1) return gf_border_index(i, n, border);
     const int past = i < 0 ? -i : i - n + 1; /* pixels from the last one inside */
     if (border == GF_B_CONSTANT) return -1;
     if (border == GF_B_WRAP) return i < 0 ? n - past : past - 1;
@@ -419,11 +419,12 @@ template <class S> GF_DEVICE gf_wgmma_place gf_wgmma_find(const gf_wgmma_args &a
 {
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
     gf_wgmma_place place;
-    /* first come blocks of half as many rows, for the first strip and the last one in turn */
+    /* first come blocks of half as many rows, for the strips at the sides in turn */
     const int block = static_cast<int>(blockIdx.x), inner = block - a.sides_blocks;
-    const int rows = inner < 0 ? a.rows / 2 : a.rows, strips = inner < 0 ? 2 : a.strips;
+    const int rows = inner < 0 ? a.rows / 2 : a.rows, strips = inner < 0 ? a.side_strips : a.strips;
     const int across = (inner < 0 ? block : inner) % strips;
-    place.x = (inner >= 0 ? across + a.first_strip : across ? a.last_strip : 0) * S::WIDTH;
+    const int strip = inner >= 0 ? across + (a.side_strips > 0) : across ? across + a.strips : 0;
+    place.x = strip * S::WIDTH;
     place.y = (inner < 0 ? block : inner) / strips * rows;
     place.rows = min(rows, a.dst.height - place.y);
     place.steps = (place.rows + S::LAG + GF_WGMMA_ROWS - 1) / GF_WGMMA_ROWS;

@@ -278,17 +278,18 @@ static bool shape_walk(const gfi_request *request, box_walk *to)
     return true;
 }
 
-/* Time of segments of so many rows, after `begun` others. columns: of all
- * strips; pixel_ns: of one of them a row, on a whole H200; row_ns: of a row where few run. */
+/* Time of segments of so many rows, after `begun` others. columns: of all strips; pixel_ns: of one
+ * of them a row, on a whole H200; start_ns and row_ns: of a segment and its rows where few run. */
 static double segments_ns(const gfi_request *request, double columns, int rows, double begun,
-                          double pixel_ns, double row_ns)
+                          double pixel_ns, double start_ns, double row_ns)
 {
     static const double LAUNCH_NS = 5e3, MULTIPROCESSORS = 132;
     const double all_rows = rows + begun;
     const double pixels = columns * request->out.height * all_rows / rows;
     const double work_ns =
         pixels * pixel_ns * MULTIPROCESSORS / gfi_window_chip(request).multiprocessors;
-    return LAUNCH_NS + (work_ns > all_rows * row_ns ? work_ns : all_rows * row_ns);
+    const double alone_ns = start_ns + all_rows * row_ns;
+    return LAUNCH_NS + (work_ns > alone_ns ? work_ns : alone_ns);
 }
 
 /* 2026-11-30, H200, 8192^2: u8 15 31 0.052 0.062 ms, 64 101 0.083 0.094 where rows are read again,
@@ -304,7 +305,7 @@ static double walk_ns(const gfi_request *request, const box_walk *walk)
         pixel_ns = 0.533e-3 + 2.24e-6 * kw;
     else if (a->ring_rows == GF_BOX_FEW_ROWS)
         pixel_ns = bytes ? 0.71e-3 + 1.8e-6 * kw : 1.28e-3 + 3.6e-6 * kw;
-    return segments_ns(request, columns, a->rows, 0.5 * a->kh, pixel_ns, 290);
+    return segments_ns(request, columns, a->rows, 0.5 * a->kh, pixel_ns, 4500, 140);
 }
 
 /* 2026-11-30, H200, 8192^2: f32 15 31 101 0.256 0.291 0.341 ms, u8 31 101 201 0.220 0.270 0.523 ms,
@@ -315,7 +316,7 @@ static double any_ns(const gfi_request *request, const box_any *any)
     const bool alone = 2 * any->config.shared_bytes > gfi_window_chip(request).shared_bytes_sm;
     const double pixel_ns = request->in.pixel == GF_PIXEL_F32 ? 3.73e-3 : 2.79e-3;
     return segments_ns(request, (double)GF_BOX_COLUMNS * any->args.strips, any->args.rows,
-                       0.5 * any->args.kh, pixel_ns * (alone ? ONE_BLOCK : 1), 600);
+                       0.5 * any->args.kh, pixel_ns * (alone ? ONE_BLOCK : 1), 0, 600);
 }
 
 static double cost_ns(const gfi_request *request)

@@ -275,10 +275,21 @@ static gf_status upload_weights(const gfi_request *request, const wgmma_shape *s
 /* ---- launch -------------------------------------------------------------------------------- */
 
 typedef struct wgmma_launch {
-    int blocks, sides_blocks, strips, rows; /* rows: of a block that is not at the sides */
-    bool sides;                             /* the strips at the sides have blocks of their own */
-    double ns;                              /* expected time of its work */
+    int blocks, sides_blocks;
+    int sides, strips; /* strips whose blocks have half the rows, as they take longer; others */
+    int rows;          /* of a block that is not at the sides */
+    double ns;         /* expected time of its work */
 } wgmma_launch;
+
+/* The first strip and the last one take longer, and the one before if columns that it takes are
+ * outside. */
+static int sides_of(const gfi_request *request, const wgmma_shape *s, int strips)
+{
+    const int columns = GF_WGMMA_WIDTH * s->groups;
+    const int from = (strips - 2) * columns - lead_of(request->window);
+    if (strips < 4) return 0;
+    return from + CHUNK * GF_WGMMA_CHUNKS(s->k, s->groups) > request->in.width ? 3 : 2;
+}
 
 /* A launch of blocks of so many rows. */
 static wgmma_launch launch_of(const gfi_request *request, const wgmma_shape *s, int rows)
@@ -287,11 +298,9 @@ static wgmma_launch launch_of(const gfi_request *request, const wgmma_shape *s, 
     const double slots = (double)gfi_window_chip(request).multiprocessors * s->blocks;
     const int strips = gfi_divide_up(request->out.width, GF_WGMMA_WIDTH * s->groups);
     const int lag = GF_WGMMA_BAND_ROWS * (GF_WGMMA_BANDS(s->i) - 1);
-    wgmma_launch launch = { .sides = strips > 2, .strips = strips, .rows = rows };
-    if (launch.sides) {
-        launch.strips -= 2;
-        launch.sides_blocks = 2 * gfi_divide_up(request->out.height, rows / 2);
-    }
+    wgmma_launch launch = { .sides = sides_of(request, s, strips), .rows = rows };
+    launch.strips = strips - launch.sides;
+    launch.sides_blocks = launch.sides * gfi_divide_up(request->out.height, rows / 2);
     launch.blocks = launch.sides_blocks + launch.strips * gfi_divide_up(request->out.height, rows);
     launch.ns = ceil(launch.blocks / slots) *
                 (gfi_divide_up(rows + lag, GF_WGMMA_ROWS) + START_STEPS) * s->step_ns;
@@ -430,8 +439,7 @@ static gf_status prepare(const gfi_request *request, void *state)
     fill_args(request, shape, &factors, &s->args);
     s->args.rows = launch.rows, s->args.folds = folds;
     s->args.sides_blocks = launch.sides_blocks;
-    s->args.strips = launch.strips, s->args.first_strip = launch.sides;
-    s->args.last_strip = launch.strips + 1;
+    s->args.side_strips = launch.sides, s->args.strips = launch.strips;
     const char *const weights = s->weights;
     s->args.down = weights;
     s->args.along = weights + 3 * shape->i * GF_WGMMA_DOWN_BYTES;
