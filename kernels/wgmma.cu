@@ -503,8 +503,7 @@ GF_DEVICE void gf_wgmma_walk(const gf_wgmma_args &a, gf_wgmma_place &place, unsi
                                     ahead - S::AHEAD * GF_WGMMA_ROWS);
             const gf_matrix pixels = gf_matrix_move(kept.pixels, stage);
             gf_wgmma_along<S>(kept, pixels, 0);
-            /* for the next step; here, where no stores are under way that would be waited for too
-             */
+            /* for the next step; before stores, which would be waited for too */
             gf_wgmma_arrive<KIND>();
             if (step + S::AHEAD < place.steps)
                 gf_wgmma_fill<S, KIND>(a, place, ahead,
