@@ -40,18 +40,6 @@ GF_DEVICE uint4 gf_tensor_weave(uint4 v)
                       gf_pick_bytes(v.y, v.w, 0x5140), gf_pick_bytes(v.y, v.w, 0x7362));
 }
 
-/* Sixteen pixels at any address; up to four to either side are touched. */
-GF_DEVICE uint4 gf_tensor_read(const unsigned char *from)
-{
-    const unsigned past = static_cast<unsigned>(reinterpret_cast<long long>(from) & 3);
-    const unsigned *const words = reinterpret_cast<const unsigned *>(from - past);
-    unsigned v[5];
-#pragma unroll
-    for (int i = 0; i < 5; i++) v[i] = gf_ldg(words + i);
-    return make_uint4(gf_shift_words(v[0], v[1], 8 * past), gf_shift_words(v[1], v[2], 8 * past),
-                      gf_shift_words(v[2], v[3], 8 * past), gf_shift_words(v[3], v[4], 8 * past));
-}
-
 /* Column `column` of the tile one by one: for where the image ends. */
 template <int S>
 GF_DEVICE void gf_tensor_single(const gf_tensor_args &a, const gf_tensor_tile &tile, int column)
@@ -91,7 +79,7 @@ GF_DEVICE void gf_tensor_fill_any(const gf_tensor_args &a, const gf_tensor_tile 
             to[k] = tile.data + row * GF_TENSOR_PITCH(S) + 16 * chunk;
             v[k] = make_uint4(outside, outside, outside, outside);
             if (y >= 0)
-                v[k] = gf_tensor_read(gf_row<const unsigned char>(a.src, y) + tile.x + 16 * chunk);
+                v[k] = gf_read_16(gf_row<const unsigned char>(a.src, y) + tile.x + 16 * chunk);
         }
 #pragma unroll
         for (int k = 0; k < BATCH; k++) *reinterpret_cast<uint4 *>(to[k]) = gf_tensor_weave(v[k]);
@@ -150,7 +138,7 @@ GF_DEVICE void gf_tensor_fill_shifted(const gf_kimage &src, const gf_tensor_tile
 {
     const unsigned char *const first = gf_row<const unsigned char>(src, tile.y) + tile.x;
     gf_tensor_each<S>(src, tile, [&](long long from, unsigned char *to) {
-        *reinterpret_cast<uint4 *>(to) = gf_tensor_weave(gf_tensor_read(first + from));
+        *reinterpret_cast<uint4 *>(to) = gf_tensor_weave(gf_read_16(first + from));
     });
 }
 

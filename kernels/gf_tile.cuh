@@ -5,6 +5,18 @@
 
 #include "kernels/gf_point.cuh"
 
+/* Sixteen bytes at any address; up to three to either side are touched. */
+GF_DEVICE uint4 gf_read_16(const unsigned char *from)
+{
+    const unsigned past = static_cast<unsigned>(reinterpret_cast<long long>(from) & 3);
+    const unsigned *const words = reinterpret_cast<const unsigned *>(from - past);
+    unsigned v[5];
+#pragma unroll
+    for (int i = 0; i < 5; i++) v[i] = gf_ldg(words + i);
+    return make_uint4(gf_shift_words(v[0], v[1], 8 * past), gf_shift_words(v[1], v[2], 8 * past),
+                      gf_shift_words(v[2], v[3], 8 * past), gf_shift_words(v[3], v[4], 8 * past));
+}
+
 /* Ways to read four neighbouring pixels that all lie inside a row. Words are read aligned and
  * shifted, so that any address does; a word reaches at most three pixels to either side. */
 struct gf_read_u8 {

@@ -62,24 +62,12 @@ struct gf_wgmma_place {
     unsigned char *to;         /* and in the results that are stored next */
 };
 
-/* Sixteen bytes at any address; up to three to either side are touched. */
-GF_DEVICE uint4 gf_wgmma_read(const unsigned char *from)
-{
-    const unsigned past = static_cast<unsigned>(reinterpret_cast<long long>(from) & 3);
-    const unsigned *const words = reinterpret_cast<const unsigned *>(from - past);
-    unsigned v[5];
-#pragma unroll
-    for (int i = 0; i < 5; i++) v[i] = gf_ldg(words + i);
-    return make_uint4(gf_shift_words(v[0], v[1], 8 * past), gf_shift_words(v[1], v[2], 8 * past),
-                      gf_shift_words(v[2], v[3], 8 * past), gf_shift_words(v[3], v[4], 8 * past));
-}
-
 /* The first n of sixteen pixels from column x on, at any address. */
 GF_DEVICE void gf_wgmma_copy(const gf_wgmma_args &a, const unsigned char *from, int x, int n,
                              unsigned char *to)
 {
     if (x >= 4 && x + 20 <= a.src.width)
-        *reinterpret_cast<uint4 *>(to) = gf_wgmma_read(from);
+        *reinterpret_cast<uint4 *>(to) = gf_read_16(from);
     else
         for (int i = 0; i < n; i++) to[i] = gf_ldg(from + i);
 }
