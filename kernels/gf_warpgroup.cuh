@@ -26,14 +26,11 @@ GF_DEVICE gf_matrix gf_matrix_move(gf_matrix m, int bytes)
     return m + static_cast<unsigned long long>(bytes >> 4);
 }
 
-/* Products come between begin and end; they have been made after a wait for all but the last few of
- * such groups. Meanwhile their operands and sums must not be touched. */
+/* Products come between begin and end; they have been made after a wait. Meanwhile their operands
+ * and sums must not be touched. */
 GF_DEVICE void gf_products_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 GF_DEVICE void gf_products_end() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-template <int GROUPS> GF_DEVICE void gf_products_wait_but()
-{
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(GROUPS) : "memory");
-}
+GF_DEVICE void gf_products_wait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
 /* What this thread has written to shared memory is for products after the next barrier. */
 GF_DEVICE void gf_products_may_read()
 {
@@ -55,15 +52,6 @@ GF_DEVICE void gf_product_64_32(int (&d)[32], const unsigned (&a)[4], gf_matrix 
                  "}, {%32,%33,%34,%35}, %36, p;}"
                  : GF_16("+r", d, 0), GF_16("+r", d, 16)
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));
-}
-
-/* The same with a in shared memory. */
-GF_DEVICE void gf_product_64_32(int (&d)[32], gf_matrix a, gf_matrix b, bool add)
-{
-    asm volatile("{.reg .pred p; setp.ne.b32 p, %34, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.u8 {" GF_TEXT_32 "}, %32, %33, p;}"
-                 : GF_16("+r", d, 0), GF_16("+r", d, 16)
-                 : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
 
 /* The same of binary16: a 64x16 in registers, b 16x32. */

@@ -100,7 +100,7 @@ template <class S, class F> GF_DEVICE void gf_wgmma_each(F f)
 
 /* Send for the 64 rows from row y of the image or around it on. */
 template <class S, int KIND>
-GF_DEVICE void gf_wgmma_fill(const gf_wgmma_args &a, gf_wgmma_place &place, int y,
+GF_DEVICE void gf_wgmma_fill(const gf_wgmma_args &a, const gf_wgmma_place &place, int y,
                              unsigned char *stage)
 {
     const int thread = static_cast<int>(threadIdx.x), first_chunk = thread % 32 / 8;
@@ -254,7 +254,7 @@ GF_DEVICE void gf_wgmma_along(gf_wgmma_kept<S> &kept, gf_matrix pixels, int digi
 
 template <class S> GF_DEVICE void gf_wgmma_next_digit(gf_wgmma_kept<S> &kept)
 {
-    gf_products_wait_but<0>();
+    gf_products_wait();
 #pragma unroll
     for (int i = 0; i < 32; i++) kept.sum[i] <<= 8;
 }
@@ -382,7 +382,7 @@ GF_DEVICE void gf_wgmma_put(unsigned char *to, int n, uint4 v)
 
 /* Store the bands that all warps have left: the block's rows from row `first` on. */
 template <class S, int KIND>
-GF_DEVICE void gf_wgmma_store(const gf_wgmma_args &a, gf_wgmma_place &place, int first,
+GF_DEVICE void gf_wgmma_store(const gf_wgmma_args &a, const gf_wgmma_place &place, int first,
                               const unsigned char *results)
 {
     const int thread = static_cast<int>(threadIdx.x), row = first + thread / S::TOGETHER;
@@ -504,14 +504,14 @@ GF_DEVICE void gf_wgmma_walk(const gf_wgmma_args &a, gf_wgmma_place &place, unsi
                 gf_wgmma_next_digit(kept);
                 gf_wgmma_along<S>(kept, pixels, digit);
             }
-            gf_products_wait_but<0>();
+            gf_products_wait();
             const int first_band = 2 * u % S::BANDS, second_band = (first_band + 1) % S::BANDS;
             const int own = row + a.rise;
             unsigned bits[16];
             gf_wgmma_split(kept, 0);
             gf_wgmma_down(kept, 0, first_band);
             gf_wgmma_split(kept, 1);
-            gf_products_wait_but<0>();
+            gf_products_wait();
             /* the band that is complete makes room for the next one */
             gf_wgmma_round<S>(a, factor, kept.band[second_band], columns, own, bits);
             if (row + GF_WGMMA_BAND_ROWS >= place.rows) { /* there is no other band */
@@ -521,7 +521,7 @@ GF_DEVICE void gf_wgmma_walk(const gf_wgmma_args &a, gf_wgmma_place &place, unsi
             }
             gf_wgmma_down(kept, 1, second_band);
             gf_wgmma_leave<S>(leave + buffer, bits);
-            gf_products_wait_but<0>();
+            gf_products_wait();
             gf_wgmma_round<S>(a, factor, kept.band[(second_band + 1) % S::BANDS], columns,
                               own + GF_WGMMA_BAND_ROWS, bits);
             gf_wgmma_leave<S>(leave + buffer + S::HALF, bits);

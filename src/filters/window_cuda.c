@@ -113,6 +113,12 @@ bool gfi_window_one_term(const gfi_window *w, char why[GFI_WHY_BYTES])
     return true;
 }
 
+bool gfi_window_anchor_inside(const gfi_window *w, char why[GFI_WHY_BYTES])
+{
+    if (w->ax >= 0 && w->ax < w->kw && w->ay >= 0 && w->ay < w->kh) return true;
+    return gfi_window_unusable(why, "the anchor %d,%d is outside the window", w->ax, w->ay);
+}
+
 gf_status gfi_window_no_launch(const gfi_window *window, const char *kernel)
 {
     return gfi_fail(GF_ERROR_INTERNAL, "%s: no launch for a window of %dx%d", kernel, window->kw,

@@ -18,12 +18,14 @@ double gfi_window_bytes(const gfi_request *request);
 /* Whether every coordinate that the window touches can be counted by a kernel; else the reason. */
 bool gfi_window_countable(const gfi_request *request, char why[GFI_WHY_BYTES]);
 
-/* Whether the loaded code has the tensor cores' instructions, and those for warpgroups; whether a constant border can be
- * pixels of an integer image; whether the window is one separable term, and none of MAGNITUDE. */
+/* Whether the loaded code has the tensor cores' instructions, and those for warpgroups; whether a
+ * constant border can be pixels of an integer image; whether the window is one separable term, and
+ * none of MAGNITUDE; whether its anchor is one of its places. */
 bool gfi_window_has_tensor(const gfi_request *request, char why[GFI_WHY_BYTES]);
 bool gfi_window_has_warpgroup(const gfi_request *request, char why[GFI_WHY_BYTES]);
 bool gfi_window_border_whole(const gfi_request *request, char why[GFI_WHY_BYTES]);
 bool gfi_window_one_term(const gfi_window *window, char why[GFI_WHY_BYTES]);
+bool gfi_window_anchor_inside(const gfi_window *window, char why[GFI_WHY_BYTES]);
 
 /* Of a separable term: whether no tap is negative; whether sums may lie exactly halfway between two
  * levels, where they are to become even; whether no sum of pixels from 0 to white is to be clamped. */

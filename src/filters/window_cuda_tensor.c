@@ -194,11 +194,6 @@ static gf_status upload_weights(const gfi_request *request, const band *down, co
 
 /* ---- choice -------------------------------------------------------------------------------- */
 
-static bool anchored_inside(const gfi_window *w)
-{
-    return w->ax >= 0 && w->ax < w->kw && w->ay >= 0 && w->ay < w->kh;
-}
-
 /* Powers of two that floats hold with room to spare. */
 static bool taps_in_range(const gfi_window *w, const gfi_tensor_shape *shape)
 {
@@ -220,8 +215,7 @@ static bool window_fits(const gfi_request *request, char why[GFI_WHY_BYTES])
 {
     const gfi_window *w = request->window;
     if (!gfi_window_one_term(w, why)) return false;
-    if (w->combine == GFI_COMBINE_UNSHARP && !anchored_inside(w))
-        return gfi_window_unusable(why, "the anchor %d,%d is outside the window", w->ax, w->ay);
+    if (w->combine == GFI_COMBINE_UNSHARP && !gfi_window_anchor_inside(w, why)) return false;
     const gfi_tensor_shape shape = gfi_tensor_shape_of(request);
     if (shape.s > GF_TENSOR_MOST)
         return gfi_window_unusable(why, "a window of %dx%d is too long", w->kw, w->kh);

@@ -68,13 +68,6 @@ static const wgmma_shape *shape_of(const gfi_window *w, int digits)
 
 /* ---- taps along rows ----------------------------------------------------------------------- */
 
-static double sum_of(const double *taps, int n)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += taps[i];
-    return sum;
-}
-
 /* Levels that pixels from 0 to 255 can be wrong by at most when taps are whole numbers over factor.
  */
 static double digits_error(const double *taps, int n, double factor)
@@ -94,7 +87,7 @@ static double digits_error(const double *taps, int n, double factor)
  * kernel's sums, which are of 27 bits when there are two. */
 static double largest_factor(const gfi_window *w, int digits)
 {
-    const double sum = sum_of(w->term[0].row, w->kw);
+    const double sum = gfi_halves_abs_sum(w->term[0].row, w->kw);
     double most = 0;
     if (digits == SIDES_DIGITS) return (0x1p24 - 1) / sum;
     for (int i = 0; i < w->kw; i++) most = fmax(most, w->term[0].row[i]);
@@ -108,7 +101,7 @@ static double digits_may_miss(const gfi_window *w, const wgmma_shape *s)
     static const double SPLIT = 1.5e-4, CUT = 1.5e-5, LEAST = 1e-3;
     const double gain = w->combine == GFI_COMBINE_SUM ? w->scale : w->amount;
     const double allowed = fmax(LEAST, 255 * 0x1p-20 * w->abs_sum);
-    return allowed / (gain * sum_of(w->term[0].col, w->kh)) - SPLIT - 3 * s->i * CUT;
+    return allowed / (gain * gfi_halves_abs_sum(w->term[0].col, w->kh)) - SPLIT - 3 * s->i * CUT;
 }
 
 /* A factor with which the kernel's digits do, or 0. Each is as good as another, so many are tried.
@@ -334,9 +327,9 @@ static bool pixels_fit(const gfi_request *request, char why[GFI_WHY_BYTES])
 static bool taps_fit(const gfi_window *w, char why[GFI_WHY_BYTES])
 {
     static const double LEAST = 0x1p-20, MOST = 0x1p20;
-    if (w->ax < 0 || w->ax >= w->kw || w->ay < 0 || w->ay >= w->kh)
-        return gfi_window_unusable(why, "the anchor %d,%d is outside the window", w->ax, w->ay);
-    const double row = sum_of(w->term[0].row, w->kw), col = sum_of(w->term[0].col, w->kh);
+    if (!gfi_window_anchor_inside(w, why)) return false;
+    const double row = gfi_halves_abs_sum(w->term[0].row, w->kw),
+                 col = gfi_halves_abs_sum(w->term[0].col, w->kh);
     if (!(row >= LEAST && row <= MOST && col >= LEAST && col <= MOST))
         return gfi_window_unusable(why, "taps along an axis add up to %g and %g", row, col);
     if (!gfi_window_none_negative(w) || gfi_window_may_tie(w))

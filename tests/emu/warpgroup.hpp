@@ -67,7 +67,7 @@ template <int N, class F> void each_sum(F f)
 
 inline void gf_products_begin(GF_EMU_HERE) { emu::ballot(false, file, line); }
 inline void gf_products_end() {}
-template <int GROUPS> void gf_products_wait_but() {}
+inline void gf_products_wait() {}
 inline void gf_products_may_read() {}
 
 inline void gf_product_64_32(int (&d)[32], const unsigned (&a)[4], gf_matrix b, bool add,
@@ -76,19 +76,6 @@ inline void gf_product_64_32(int (&d)[32], const unsigned (&a)[4], gf_matrix b, 
     const emu::message *all = emu::gather({ { a[0], a[1], a[2], a[3] } }, file, line);
     unsigned char row[2][32];
     for (int i = 0; i < 2; i++) emu::row_of(all, emu::lane_id() / 4 + 8 * i, row[i]);
-    emu::each_sum<32>([&](int i, int which, int column) {
-        d[i] = static_cast<int>((add ? static_cast<unsigned>(d[i]) : 0u) +
-                                emu::bytes_product(row[which], b, column));
-    });
-}
-
-inline void gf_product_64_32(int (&d)[32], gf_matrix a, gf_matrix b, bool add, GF_EMU_HERE)
-{
-    emu::ballot(false, file, line);
-    const int first = static_cast<int>(threadIdx.x) / 32 % 4 * 16 + emu::lane_id() / 4;
-    unsigned char row[2][32];
-    for (int i = 0; i < 2; i++)
-        for (int k = 0; k < 2; k++) memcpy(row[i] + 16 * k, emu::sixteen(a, first + 8 * i, k), 16);
     emu::each_sum<32>([&](int i, int which, int column) {
         d[i] = static_cast<int>((add ? static_cast<unsigned>(d[i]) : 0u) +
                                 emu::bytes_product(row[which], b, column));
