@@ -373,7 +373,9 @@ GF_SAME_SIZE(gf_ring_args, 192 + 2 * 4 * GF_RING_TAPS);
 
 typedef struct gf_wgmma_args {
     gf_kimage src, dst;
-    const void *down, *along, *sides; /* taps: see wgmma.variants.h */
+    /* taps, see wgmma.variants.h: for most blocks, or NULL if those for the sides are to serve them
+     * too; for those at the sides */
+    const void *inner, *sides;
     int lead, rise;   /* columns and rows of the source that a block begins before its results */
     int near, trail;  /* columns of the source before and after results that count */
     int rows;         /* of results of a block, a multiple of twice GF_WGMMA_BAND_ROWS */
@@ -382,9 +384,10 @@ typedef struct gf_wgmma_args {
     int strips;       /* of the others so many lie side by side, from the second one on */
     int border, folds; /* folds: `sides` deals with columns outside, or they need no care */
     unsigned border_word; /* of pixels outside, where the border is constant */
-    float factor, sides_factor, start; /* result = sum * factor + start, which rounds too */
-    float own;        /* unsharp: what the pixel itself counts */
+    int base, add; /* see wgmma.variants.h */
+    float start;   /* what is added to results, times 2^-149 */
+    float own;     /* unsharp: what the pixel itself counts; sums are what it is to lose */
 } gf_wgmma_args;
-GF_SAME_SIZE(gf_wgmma_args, 152);
+GF_SAME_SIZE(gf_wgmma_args, 144);
 
 #endif

@@ -26,11 +26,14 @@ GF_DEVICE gf_matrix gf_matrix_move(gf_matrix m, int bytes)
     return m + static_cast<unsigned long long>(bytes >> 4);
 }
 
-/* Products come between begin and end; they have been made after a wait. Meanwhile their operands
- * and sums must not be touched. */
+/* Products come between begin and end; they have been made after a wait for all but the last LEFT
+ * such groups. Meanwhile their operands and sums must not be touched. */
 GF_DEVICE void gf_products_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 GF_DEVICE void gf_products_end() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-GF_DEVICE void gf_products_wait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
+template <int LEFT = 0> GF_DEVICE void gf_products_wait()
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
+}
 /* What this thread has written to shared memory is for products after the next barrier. */
 GF_DEVICE void gf_products_may_read()
 {
@@ -44,7 +47,7 @@ GF_DEVICE void gf_products_may_read()
 #define GF_TEXT_16 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
 #define GF_TEXT_32 GF_TEXT_16 ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
 
-/* d = a * b, or d + a * b when `add`, of u8: a 64x32 in registers, b 32x64. */
+/* d = a * b, or d + a * b when `add`, of u8: a 64x32 in registers or in shared memory, b 32x64. */
 GF_DEVICE void gf_product_64_32(int (&d)[32], const unsigned (&a)[4], gf_matrix b, bool add)
 {
     asm volatile("{.reg .pred p; setp.ne.b32 p, %37, 0;\n"
@@ -52,6 +55,14 @@ GF_DEVICE void gf_product_64_32(int (&d)[32], const unsigned (&a)[4], gf_matrix 
                  "}, {%32,%33,%34,%35}, %36, p;}"
                  : GF_16("+r", d, 0), GF_16("+r", d, 16)
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));
+}
+
+GF_DEVICE void gf_product_64_32(int (&d)[32], gf_matrix a, gf_matrix b, bool add)
+{
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %34, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.u8 {" GF_TEXT_32 "}, %32, %33, p;}"
+                 : GF_16("+r", d, 0), GF_16("+r", d, 16)
+                 : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
 
 /* The same of binary16: a 64x16 in registers, b 16x32. */
@@ -67,6 +78,33 @@ GF_DEVICE void gf_product_32_16(float (&d)[16], const unsigned (&a)[4], gf_matri
 #undef GF_16
 #undef GF_TEXT_16
 #undef GF_TEXT_32
+
+/* The second bytes of two words below 2^31, as halves. */
+GF_DEVICE unsigned gf_second_bytes(unsigned v, unsigned w)
+{
+    unsigned r; /* the digit b stands for the sign of byte 3, eight times */
+    asm("prmt.b32 %0, %1, %2, 0xb5b1;" : "=r"(r) : "r"(v), "r"(w));
+    return r;
+}
+/* Four numbers with signs as bytes, the first one lowest; what does not fit is brought to 0 or 255.
+ */
+GF_DEVICE unsigned gf_saturate_4(int a, int b, int c, int d)
+{
+    unsigned r;
+    asm("{.reg .b32 t; cvt.pack.sat.u8.s32.b32 t, %4, %3, 0;\n"
+        "cvt.pack.sat.u8.s32.b32 %0, %2, %1, t;}"
+        : "=r"(r)
+        : "r"(a), "r"(b), "r"(c), "r"(d));
+    return r;
+}
+
+/* Two as halves, brought to 0 or 65535. */
+GF_DEVICE unsigned gf_saturate_2(int a, int b)
+{
+    unsigned r;
+    asm("cvt.pack.sat.u16.s32 %0, %2, %1;" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
 
 /* Four matrices of 8x8 halves, as products have them in registers, turned and put in shared memory:
  * lane 8 i + r gives the place of row r of the i-th, sixteen bytes. */

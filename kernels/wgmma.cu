@@ -1,11 +1,11 @@
-/* Separable windows of u8 images, none of whose taps is negative, by warpgroups.
+/* Separable windows of u8 and u16 images, none of whose taps is negative, by warpgroups.
  *
  * A warpgroup makes a strip of 64 columns and walks down it, 64 rows of the source at a time. Rows
  * come to a ring in shared memory some steps ahead, in an order that products take as it is. The
  * first pass is a product of the taps along rows, which are digits of eight bits, with the pixels:
- * exact sums of 32 bits, the digits one after the other. They lie in registers as the next product
- * wants its operand, so nothing more happens between the passes than that they are split into two
- * parts of eleven bits, which are exact in binary16. That product, with the taps down columns in
+ * exact sums, the digits one after the other. They lie in registers as the next product wants its
+ * operand, so nothing more happens between the passes than that they are split into two parts of at
+ * most eleven bits, which are exact in binary16. That product, with the taps down columns in
  * two parts as well, adds sixteen rows of sums to the bands of 32 rows of results which they reach;
  * a band that is complete leaves through shared memory. So each pixel is gone over once however
  * tall the window is.
@@ -19,28 +19,43 @@
 
 enum { GF_WGMMA_CHUNK_BYTES = 16 * GF_WGMMA_ROWS };
 
+template <int BYTES> struct gf_wgmma_pixel {
+    typedef unsigned char type;
+};
+template <> struct gf_wgmma_pixel<2> {
+    typedef unsigned short type;
+};
+
 /* A row of wgmma.variants.h. */
-template <int K_, int I_, int DIGITS_, int GROUPS_, bool OWN_> struct gf_wgmma_shape {
-    enum { K = K_, I = I_, DIGITS = DIGITS_, OWN = OWN_, BANDS = GF_WGMMA_BANDS(I_) };
+template <class T_, int K_, int I_, int SUMS_, bool SHARED_, int GROUPS_, bool OWN_>
+struct gf_wgmma_shape {
+    typedef T_ T;
+    enum { BYTES = static_cast<int>(sizeof(T_)), EACH = 16 / BYTES }; /* EACH: pixels of a chunk */
+    enum { K = K_, I = I_, OWN = OWN_, BANDS = GF_WGMMA_BANDS(I_) };
+    enum { DIGITS = GF_WGMMA_DIGITS(SUMS_) };
+    enum { CARRIED = SUMS_ == GF_WGMMA_CARRIED, LONG = SUMS_ == GF_WGMMA_LONG };
+    enum { SHARED = SHARED_, ALONG = GF_WGMMA_ALL_ALONG_BYTES(K_, SUMS_) };
     enum { THREADS = GF_WGMMA_THREADS(GROUPS_), WARPS = THREADS / 32 };
-    enum { CHUNKS = GF_WGMMA_CHUNKS(K_, GROUPS_), WIDTH = GF_WGMMA_WIDTH * GROUPS_ };
-    enum { STAGE = GF_WGMMA_STAGE_BYTES(K_, GROUPS_), STAGES = GF_WGMMA_STAGES(OWN_) };
-    enum { AHEAD = GF_WGMMA_AHEAD, DOWN = 3 * I_ * GF_WGMMA_DOWN_BYTES };
-    enum { PITCH = GF_WGMMA_RESULT_PITCH(GROUPS_), HALF = GF_WGMMA_BAND_ROWS * PITCH };
+    enum { LOWER = GF_WGMMA_LOWER_BITS(SUMS_, BYTES) };
+    enum { CHUNKS = GF_WGMMA_CHUNKS(K_, GROUPS_, BYTES), WIDTH = GF_WGMMA_WIDTH * GROUPS_ };
+    enum { STAGE = GF_WGMMA_STAGE_BYTES(K_, GROUPS_, BYTES), STAGES = GF_WGMMA_STAGES(OWN_) };
+    enum { AHEAD = GF_WGMMA_AHEAD, DOWN = GF_WGMMA_ALL_DOWN_BYTES(I_) };
+    enum { PITCH = GF_WGMMA_RESULT_PITCH(GROUPS_, BYTES), HALF = GF_WGMMA_BAND_ROWS * PITCH };
     /* rows of results that are not complete when their last ones begin */
     enum { LAG = GF_WGMMA_BAND_ROWS * (BANDS - 1) };
     /* steps after which bands lie in the same registers again */
     enum { TURN = BANDS % 2 ? BANDS : BANDS / 2 };
-    /* threads that store a row of results together */
-    enum { TOGETHER = THREADS / GF_WGMMA_BAND_ROWS };
+    /* threads that store a row of results together; such rows */
+    enum { TOGETHER = GF_WGMMA_RESULT_CHUNKS(GROUPS_, BYTES), ROWS = THREADS / TOGETHER };
 };
 
 /* The parts of the shared memory. */
 template <class S> struct gf_wgmma_memory {
-    unsigned char *pixels, *down, *results;
+    unsigned char *pixels, *down, *along, *results;
 
     GF_DEVICE explicit gf_wgmma_memory(unsigned char *first)
-        : pixels(first), down(pixels + S::STAGES * S::STAGE), results(down + S::DOWN)
+        : pixels(first), down(pixels + S::STAGES * S::STAGE), along(down + S::DOWN),
+          results(along + (S::SHARED ? S::ALONG : 0))
     {
     }
 };
@@ -62,27 +77,31 @@ struct gf_wgmma_place {
     unsigned char *to;         /* and in the results that are stored next */
 };
 
-/* The first n of sixteen pixels from column x on, at any address. */
+/* The first n pixels of a chunk from column x on, at any address. */
+template <class S>
 GF_DEVICE void gf_wgmma_copy(const gf_wgmma_args &a, const unsigned char *from, int x, int n,
                              unsigned char *to)
 {
-    if (x >= 4 && x + 20 <= a.src.width)
+    if (x >= 4 && x + S::EACH + 4 <= a.src.width)
         *reinterpret_cast<uint4 *>(to) = gf_read_16(from);
     else
-        for (int i = 0; i < n; i++) to[i] = gf_ldg(from + i);
+        for (int i = 0; i < n * S::BYTES; i++) to[i] = gf_ldg(from + i);
 }
 
-/* Of a chunk of the source: pixels that are inside, and where they are, from where the chunk is. */
+/* Of a chunk of the source: pixels that are inside, and where they are, in bytes from where the
+ * chunk is. */
 struct gf_wgmma_chunk {
     int n, away;
 };
 
 /* That of the chunk from column x on; the other end's where it lies outside, if it is to. */
-template <int KIND> GF_DEVICE gf_wgmma_chunk gf_wgmma_chunk_at(const gf_wgmma_args &a, int x)
+template <class S, int KIND>
+GF_DEVICE gf_wgmma_chunk gf_wgmma_chunk_at(const gf_wgmma_args &a, int x)
 {
-    gf_wgmma_chunk chunk = { x < 0 ? 0 : max(min(16, a.src.width - x), 0), 0 };
+    gf_wgmma_chunk chunk = { x < 0 ? 0 : max(min(a.src.width - x, static_cast<int>(S::EACH)), 0),
+                             0 };
     if (KIND == GF_WGMMA_FOLDED && a.border == GF_B_WRAP && chunk.n == 0)
-        chunk.n = 16, chunk.away = x < 0 ? a.src.width : -a.src.width;
+        chunk.n = S::EACH, chunk.away = (x < 0 ? a.src.width : -a.src.width) * S::BYTES;
     return chunk;
 }
 
@@ -117,9 +136,10 @@ GF_DEVICE void gf_wgmma_fill(const gf_wgmma_args &a, const gf_wgmma_place &place
         const uint4 outside =
             make_uint4(a.border_word, a.border_word, a.border_word, a.border_word);
         gf_wgmma_each<S>([&](int down, int chunk) {
-            const int row = y + first_row + down, x = place.x - a.lead + 16 * (first_chunk + chunk);
+            const int row = y + first_row + down,
+                      x = place.x - a.lead + S::EACH * (first_chunk + chunk);
             const int at = inside ? row : gf_border_index(row, a.src.height, a.border);
-            const gf_wgmma_chunk part = gf_wgmma_chunk_at<KIND>(a, x);
+            const gf_wgmma_chunk part = gf_wgmma_chunk_at<S, KIND>(a, x);
             const unsigned char *const here =
                 from + (at - row + down) * a.src.pitch + 16 * chunk + part.away;
             unsigned char *const to = first + down * 16 + chunk * GF_WGMMA_CHUNK_BYTES;
@@ -128,9 +148,9 @@ GF_DEVICE void gf_wgmma_fill(const gf_wgmma_args &a, const gf_wgmma_place &place
             else if (KIND == GF_WGMMA_PLAIN)
                 gf_copy_async_16(to, here);
             else if (KIND == GF_WGMMA_MENDED && !place.aligned)
-                gf_wgmma_copy(a, here, x, part.n, to);
+                gf_wgmma_copy<S>(a, here, x, part.n, to);
             else if (part.n > 0)
-                gf_copy_async_first(to, here, part.n);
+                gf_copy_async_first(to, here, part.n * S::BYTES);
         });
     }
 }
@@ -148,9 +168,10 @@ GF_DEVICE int gf_wgmma_fold(int i, int n, int border)
 }
 
 /* Where pixel j of a row of a stage lies, from its first one on. */
-GF_DEVICE unsigned char *gf_wgmma_at(unsigned char *row, int j)
+template <class S> GF_DEVICE typename S::T *gf_wgmma_at(unsigned char *row, int j)
 {
-    return row + j / 16 * GF_WGMMA_CHUNK_BYTES + j % 16;
+    return reinterpret_cast<typename S::T *>(row + j / S::EACH * GF_WGMMA_CHUNK_BYTES) +
+           j % S::EACH;
 }
 
 /* Columns outside, of 64 rows that have come, whose first one is row y: from columns of the stage,
@@ -159,7 +180,8 @@ template <class S>
 GF_DEVICE void gf_wgmma_mend(const gf_wgmma_args &a, const gf_wgmma_place &place,
                              unsigned char *stage, int first_row)
 {
-    enum { EACH = 4, PIXELS = 16 * S::CHUNKS };
+    typedef typename S::T T;
+    enum { EACH = 4, PIXELS = S::EACH * S::CHUNKS };
     const int x = place.x - a.lead, width = a.src.width;
     const int first = x < 0 ? a.lead - a.near : 0,
               before = x < 0 ? (-x - first + EACH - 1) / EACH : 0;
@@ -178,21 +200,20 @@ GF_DEVICE void gf_wgmma_mend(const gf_wgmma_args &a, const gf_wgmma_place &place
         const int at = column - x, furthest = at + way * (EACH - 1);
         if (column >= 0 && far - column == way * (EACH - 1) && min(at, furthest) >= 0 &&
             max(at, furthest) < PIXELS) {
-            unsigned char v[EACH];
+            T v[EACH];
 #pragma unroll
-            for (int p = 0; p < EACH; p++) v[p] = *gf_wgmma_at(to, at + way * p);
+            for (int p = 0; p < EACH; p++) v[p] = *gf_wgmma_at<S>(to, at + way * p);
 #pragma unroll
             for (int p = 0; p < EACH; p++)
-                if (j + p < last) *gf_wgmma_at(to, j + p) = v[p];
+                if (j + p < last) *gf_wgmma_at<S>(to, j + p) = v[p];
             continue;
         }
         const int y = gf_border_index(first_row + row, a.src.height, a.border);
 #pragma unroll 1
         for (int p = j; p < last; p++) {
             const int from = gf_wgmma_fold(x + p, width, a.border);
-            *gf_wgmma_at(to, p) = from < 0 || y < 0
-                                      ? static_cast<unsigned char>(a.border_word)
-                                      : gf_ldg(gf_row<const unsigned char>(a.src, y) + from);
+            *gf_wgmma_at<S>(to, p) = from < 0 || y < 0 ? static_cast<T>(a.border_word)
+                                                       : gf_ldg(gf_row<const T>(a.src, y) + from);
         }
     }
 }
@@ -202,10 +223,10 @@ GF_DEVICE void gf_wgmma_mend(const gf_wgmma_args &a, const gf_wgmma_place &place
 /* What a thread keeps. */
 template <class S> struct gf_wgmma_kept {
     unsigned along[S::DIGITS * S::K][4]; /* its part of the taps along rows */
-    int sum[32];                         /* of the first pass */
-    unsigned high[4][4], low[4][4];      /* sixteen rows of them each, split */
+    int sum[32], third[32];         /* of the first pass; of the third digit where it carries */
+    unsigned high[4][4], low[4][4]; /* sixteen rows of them each, split */
     float band[S::BANDS][16];
-    gf_matrix pixels, down; /* of the warpgroup */
+    gf_matrix pixels, taps, down; /* of the warpgroup */
 };
 
 /* Which taps along rows the warpgroup has whose first column is x: those of most (0), of the first
@@ -222,59 +243,82 @@ GF_DEVICE void gf_wgmma_load(const gf_wgmma_args &a, const gf_wgmma_place &place
                              const gf_wgmma_memory<S> &memory, gf_wgmma_kept<S> &kept)
 {
     const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
-    const uint4 *from = static_cast<const uint4 *>(a.down);
+    const uint4 *from = static_cast<const uint4 *>(KIND == GF_WGMMA_PLAIN ? a.inner : a.sides);
     for (int i = thread; i < S::DOWN / 16; i += S::THREADS)
         reinterpret_cast<uint4 *>(memory.down)[i] = gf_ldg(from + i);
-    from = static_cast<const uint4 *>(KIND == GF_WGMMA_PLAIN ? a.along : a.sides) + thread % 128;
+    from += S::DOWN / 16;
     if (KIND == GF_WGMMA_FOLDED)
-        from += 128 * S::DIGITS * S::K * gf_wgmma_side(a, place.x + group * GF_WGMMA_WIDTH);
+        from += S::ALONG / 16 * gf_wgmma_side(a, place.x + group * GF_WGMMA_WIDTH);
+    if (S::SHARED) {
+        for (int i = thread; i < S::ALONG / 16; i += S::THREADS)
+            reinterpret_cast<uint4 *>(memory.along)[i] = gf_ldg(from + i);
+    } else {
+        const unsigned *const words = reinterpret_cast<const unsigned *>(from) +
+                                      4 * (thread % 128 / 32 * 16 + thread % 32 / 4) + thread % 4;
 #pragma unroll
-    for (int i = 0; i < S::DIGITS * S::K; i++) {
-        const uint4 v = gf_ldg(from + 128 * i);
-        kept.along[i][0] = v.x, kept.along[i][1] = v.y;
-        kept.along[i][2] = v.z, kept.along[i][3] = v.w;
+        for (int i = 0; i < 4 * S::DIGITS * S::K; i++)
+            kept.along[i / 4][i % 4] =
+                gf_ldg(words + i / 2 * GF_WGMMA_ALONG_BYTES / 8 + i % 2 * 8 * 4);
     }
+    kept.taps = gf_matrix_at(memory.along, GF_WGMMA_ALONG_BYTES / 2, 128);
     const unsigned char *const columns =
-        memory.pixels + group * GF_WGMMA_WIDTH / 16 * GF_WGMMA_CHUNK_BYTES;
+        memory.pixels + group * (GF_WGMMA_WIDTH / S::EACH) * GF_WGMMA_CHUNK_BYTES;
     kept.pixels = gf_matrix_at(columns, GF_WGMMA_CHUNK_BYTES, 128);
     kept.down = gf_matrix_at(memory.down, GF_WGMMA_DOWN_BYTES / 2, 128);
 }
 
 /* Add the products of a digit of the taps along rows. */
 template <class S>
-GF_DEVICE void gf_wgmma_along(gf_wgmma_kept<S> &kept, gf_matrix pixels, int digit)
+GF_DEVICE void gf_wgmma_along(gf_wgmma_kept<S> &kept, int (&sum)[32], gf_matrix pixels, int digit)
 {
     gf_products_begin();
 #pragma unroll
-    for (int k = 0; k < S::K; k++)
-        gf_product_64_32(kept.sum, kept.along[digit * S::K + k],
-                         gf_matrix_move(pixels, 2 * k * GF_WGMMA_CHUNK_BYTES), digit + k > 0);
+    for (int k = 0; k < S::K; k++) {
+        const int place = digit * S::K + k;
+        const bool add = k > 0 || (&sum == &kept.sum && digit > 0);
+        const gf_matrix columns = gf_matrix_move(pixels, 2 * k * GF_WGMMA_CHUNK_BYTES);
+        if (S::SHARED)
+            gf_product_64_32(sum, gf_matrix_move(kept.taps, place * GF_WGMMA_ALONG_BYTES), columns,
+                             add);
+        else
+            gf_product_64_32(sum, kept.along[place], columns, add);
+    }
     gf_products_end();
 }
 
-template <class S> GF_DEVICE void gf_wgmma_next_digit(gf_wgmma_kept<S> &kept)
+/* What the products of the next digit are added to; those of a third one may go on meanwhile. */
+template <class S> GF_DEVICE void gf_wgmma_next_digit(gf_wgmma_kept<S> &kept, int base, int add)
 {
-    gf_products_wait();
+    gf_products_wait<S::CARRIED>();
 #pragma unroll
-    for (int i = 0; i < 32; i++) kept.sum[i] <<= 8;
+    for (int i = 0; i < 32; i++)
+        kept.sum[i] =
+            S::LONG ? kept.sum[i] << 8
+                    : kept.sum[i] * (S::BYTES == 1 ? base : 256) + (S::BYTES == 1 ? 128 : add);
 }
 
-/* Split 32 rows of sums, which are below 2^27, or below 2^32 when there are three digits: into
- * eleven bits, and eleven more. As binary16 such a number is itself times 2^-24. */
+/* Split 32 rows of sums, see GF_WGMMA_UPPER_BITS. As binary16 such a number is itself times 2^-24.
+ */
 template <class S> GF_DEVICE void gf_wgmma_split(gf_wgmma_kept<S> &kept, int half)
 {
 #pragma unroll
     for (int i = 0; i < 8; i++) {
-        const unsigned v = static_cast<unsigned>(kept.sum[16 * half + 2 * i]);
-        const unsigned w = static_cast<unsigned>(kept.sum[16 * half + 2 * i + 1]);
+        unsigned v = static_cast<unsigned>(kept.sum[16 * half + 2 * i]);
+        unsigned w = static_cast<unsigned>(kept.sum[16 * half + 2 * i + 1]);
         unsigned &high = kept.high[2 * half + i / 4][i % 4],
                  &low = kept.low[2 * half + i / 4][i % 4];
+        if (S::CARRIED) {
+            v += static_cast<unsigned>(kept.third[16 * half + 2 * i]) >> 8;
+            w += static_cast<unsigned>(kept.third[16 * half + 2 * i + 1]) >> 8;
+        }
         high = gf_pick_bytes(v, w, 0x7632);
-        if (S::DIGITS == 2) {
-            low = gf_pick_bytes(v, w, 0x5410) >> 5 & 0x07ff07ffu;
-        } else {
+        if (S::LONG) {
             high = high >> 5 & 0x07ff07ffu;
             low = gf_pick_bytes(v, w, 0x6521) >> 2 & 0x07ff07ffu;
+        } else if (S::LOWER == 11) {
+            low = gf_pick_bytes(v, w, 0x5410) >> 5 & 0x07ff07ffu;
+        } else {
+            low = gf_second_bytes(v, w);
         }
     }
 }
@@ -297,9 +341,8 @@ template <class S> GF_DEVICE void gf_wgmma_down(gf_wgmma_kept<S> &kept, int half
 
 /* ---- results ------------------------------------------------------------------------------- */
 
-/* The pixels themselves that eight of a lane's results are of, as floats of 2^23 more; columns: the
- * lane's two in its first row of the ring; row: of the first of sixteen results, a multiple of 8.
- */
+/* The pixels themselves that eight of a lane's results are of, times 2^-133; columns: the lane's
+ * two in its first row of the ring; row: of the first of sixteen results, a multiple of 8. */
 template <class S>
 GF_DEVICE void gf_wgmma_own(const unsigned char *columns, int row, float (&own)[8])
 {
@@ -312,51 +355,46 @@ GF_DEVICE void gf_wgmma_own(const unsigned char *columns, int row, float (&own)[
 #pragma unroll
         for (int right = 0; right < 2; right++)
             own[i / 2 * 4 + right * 2 + i % 2] =
-                gf_bits_float(gf_pick_bytes(two, 0x4b000000u, right ? 0x7441 : 0x7440));
+                gf_bits_float(gf_pick_bytes(two, 0, right ? 0x4144 : 0x4044));
     }
 }
 
-/* A lane's results of a band: numbers in the low bits. Adding 1.5 * 2^23 rounds, half to even, and
- * leaves the rounded number there. */
+/* A lane's results of a band, whole numbers: what is left of floats that are that small has been
+ * rounded, half to even. */
 template <class S>
-GF_DEVICE void gf_wgmma_round(const gf_wgmma_args &a, float factor, const float (&band)[16],
-                              const unsigned char *columns, int row, unsigned (&bits)[16])
+GF_DEVICE void gf_wgmma_round(const gf_wgmma_args &a, const float (&band)[16],
+                              const unsigned char *columns, int row, int (&numbers)[16])
 {
+    const float factor = gf_bits_float(1u << (GF_WGMMA_RESULT_EXPONENT(S::BYTES) + 149));
 #pragma unroll
     for (int i = 0; i < 16; i += 8) {
         float own[8] = {};
         if (S::OWN) gf_wgmma_own<S>(columns, row + 2 * i, own);
 #pragma unroll
         for (int k = 0; k < 8; k++) {
-            const float raised = fmaf(own[k], a.own, -8388608.0f * a.own);
-            bits[i + k] = gf_float_bits(S::OWN ? fmaf(band[i + k], factor, raised) + a.start
-                                               : fmaf(band[i + k], factor, a.start));
+            const float sum = S::OWN ? fmaf(own[k], a.own, -band[i + k]) : band[i + k];
+            numbers[i + k] = static_cast<int>(gf_float_bits(fmaf(sum, factor, a.start)));
         }
     }
 }
 
-/* Two columns and two rows of pixels, from their numbers. */
-template <class S> GF_DEVICE unsigned gf_wgmma_pack(const unsigned *bits)
-{
-    if (!S::OWN) {
-        const unsigned upper = gf_pick_bytes(bits[0], bits[2], 0x0040);
-        return gf_pick_bytes(upper, gf_pick_bytes(bits[1], bits[3], 0x0040), 0x5410);
-    }
-    const unsigned upper = gf_clamp_halves(gf_pick_bytes(bits[0], bits[2], 0x5410), 0x00ff00ffu);
-    const unsigned lower = gf_clamp_halves(gf_pick_bytes(bits[1], bits[3], 0x5410), 0x00ff00ffu);
-    return gf_pick_bytes(upper, lower, 0x6420);
-}
-
 /* Put a warp's part of a band into shared memory. */
-template <class S> GF_DEVICE void gf_wgmma_leave(unsigned char *to, const unsigned (&bits)[16])
+template <class S> GF_DEVICE void gf_wgmma_leave(unsigned char *to, const int (&numbers)[16])
 {
-    unsigned v[4];
 #pragma unroll
-    for (int i = 0; i < 4; i++) v[i] = gf_wgmma_pack<S>(bits + 4 * i);
-    gf_stmatrix_4_trans(to, v);
+    for (int part = 0; part < S::BYTES; part++) {
+        unsigned v[4]; /* of two columns and two rows, or of one and two */
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const int *const four = numbers + 4 * i;
+            v[i] = S::BYTES == 1 ? gf_saturate_4(four[0], four[2], four[1], four[3])
+                                 : gf_saturate_2(four[2 * part], four[2 * part + 1]);
+        }
+        gf_stmatrix_4_trans(to + 16 * part, v);
+    }
 }
 
-/* Store the first n of sixteen pixels. */
+/* Store the first n of sixteen bytes. */
 GF_DEVICE void gf_wgmma_put(unsigned char *to, int n, uint4 v)
 {
     const bool aligned = (reinterpret_cast<long long>(to) & 15) == 0;
@@ -390,14 +428,14 @@ GF_DEVICE void gf_wgmma_store(const gf_wgmma_args &a, const gf_wgmma_place &plac
         results + thread / S::TOGETHER * S::PITCH + thread % S::TOGETHER * 16;
     unsigned char *const to = place.to;
 #pragma unroll
-    for (int r = 0; r < GF_WGMMA_ROWS; r += GF_WGMMA_BAND_ROWS) {
+    for (int r = 0; r < GF_WGMMA_ROWS; r += S::ROWS) {
         if (row + r < 0 || row + r >= place.rows) continue;
         const uint4 v = *reinterpret_cast<const uint4 *>(from + r * S::PITCH);
         if (KIND == GF_WGMMA_PLAIN)
             *reinterpret_cast<uint4 *>(to + r * a.dst.pitch) = v;
         else
-            gf_wgmma_put(to + r * a.dst.pitch, a.dst.width - place.x - thread % S::TOGETHER * 16,
-                         v);
+            gf_wgmma_put(to + r * a.dst.pitch,
+                         (a.dst.width - place.x) * S::BYTES - thread % S::TOGETHER * 16, v);
     }
 }
 
@@ -405,6 +443,7 @@ GF_DEVICE void gf_wgmma_store(const gf_wgmma_args &a, const gf_wgmma_place &plac
 
 template <class S> GF_DEVICE gf_wgmma_place gf_wgmma_find(const gf_wgmma_args &a)
 {
+    typedef typename S::T T;
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
     gf_wgmma_place place;
     /* first come blocks of half as many rows, for the strips at the sides in turn */
@@ -417,12 +456,14 @@ template <class S> GF_DEVICE gf_wgmma_place gf_wgmma_find(const gf_wgmma_args &a
     place.rows = min(rows, a.dst.height - place.y);
     place.steps = (place.rows + S::LAG + GF_WGMMA_ROWS - 1) / GF_WGMMA_ROWS;
     place.aligned = ((reinterpret_cast<long long>(a.src.data) | a.src.pitch) & 15) == 0;
-    place.from = gf_row<const unsigned char>(a.src, place.y - a.rise + warp * 8 + lane % 8) +
-                 place.x - a.lead + lane / 8 * 16;
+    const int y = place.y - a.rise + warp * 8 + lane % 8;
+    place.from =
+        reinterpret_cast<const unsigned char *>(gf_row<const T>(a.src, y) + place.x - a.lead) +
+        lane / 8 * 16;
     /* what the first step stores are bands of the step before it */
     place.to =
         gf_row<unsigned char>(a.dst, place.y + thread / S::TOGETHER - S::LAG - GF_WGMMA_ROWS) +
-        place.x + thread % S::TOGETHER * 16;
+        place.x * S::BYTES + thread % S::TOGETHER * 16;
     return place;
 }
 
@@ -467,8 +508,7 @@ GF_DEVICE void gf_wgmma_walk(const gf_wgmma_args &a, gf_wgmma_place &place, unsi
 {
     const gf_wgmma_memory<S> memory(shared);
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    const float factor = KIND == GF_WGMMA_PLAIN ? a.factor : a.sides_factor;
-    unsigned char *const leave = memory.results + lane * S::PITCH + 16 * warp;
+    unsigned char *const leave = memory.results + lane * S::PITCH + 16 * S::BYTES * warp;
     const unsigned char *const columns =
         memory.pixels + (a.lead / 16 + warp) * GF_WGMMA_CHUNK_BYTES + lane % 4 * 32 + lane / 4 * 2;
     if (KIND == GF_WGMMA_FOLDED && a.border == GF_B_CONSTANT)
@@ -490,7 +530,8 @@ GF_DEVICE void gf_wgmma_walk(const gf_wgmma_args &a, gf_wgmma_place &place, unsi
             gf_wgmma_ready<S, KIND>(a, place, memory.pixels + stage,
                                     ahead - S::AHEAD * GF_WGMMA_ROWS);
             const gf_matrix pixels = gf_matrix_move(kept.pixels, stage);
-            gf_wgmma_along<S>(kept, pixels, 0);
+            gf_wgmma_along<S>(kept, kept.sum, pixels, 0);
+            if (S::CARRIED) gf_wgmma_along<S>(kept, kept.third, pixels, 2);
             /* for the next step; before stores, which would be waited for too */
             gf_wgmma_arrive<KIND>();
             if (step + S::AHEAD < place.steps)
@@ -500,31 +541,31 @@ GF_DEVICE void gf_wgmma_walk(const gf_wgmma_args &a, gf_wgmma_place &place, unsi
             buffer ^= 2 * S::HALF;
             stage = gf_wgmma_after<S>(stage, 1);
 #pragma unroll
-            for (int digit = 1; digit < S::DIGITS; digit++) {
-                gf_wgmma_next_digit(kept);
-                gf_wgmma_along<S>(kept, pixels, digit);
+            for (int digit = 1; digit < S::DIGITS - S::CARRIED; digit++) {
+                gf_wgmma_next_digit(kept, a.base, a.add);
+                gf_wgmma_along<S>(kept, kept.sum, pixels, digit);
             }
             gf_products_wait();
             const int first_band = 2 * u % S::BANDS, second_band = (first_band + 1) % S::BANDS;
             const int own = row + a.rise;
-            unsigned bits[16];
+            int numbers[16];
             gf_wgmma_split(kept, 0);
             gf_wgmma_down(kept, 0, first_band);
             gf_wgmma_split(kept, 1);
             gf_products_wait();
             /* the band that is complete makes room for the next one */
-            gf_wgmma_round<S>(a, factor, kept.band[second_band], columns, own, bits);
+            gf_wgmma_round<S>(a, kept.band[second_band], columns, own, numbers);
             if (row + GF_WGMMA_BAND_ROWS >= place.rows) { /* there is no other band */
-                gf_wgmma_leave<S>(leave + buffer, bits);
+                gf_wgmma_leave<S>(leave + buffer, numbers);
                 place.to += GF_WGMMA_ROWS * a.dst.pitch;
                 break;
             }
             gf_wgmma_down(kept, 1, second_band);
-            gf_wgmma_leave<S>(leave + buffer, bits);
+            gf_wgmma_leave<S>(leave + buffer, numbers);
             gf_products_wait();
-            gf_wgmma_round<S>(a, factor, kept.band[(second_band + 1) % S::BANDS], columns,
-                              own + GF_WGMMA_BAND_ROWS, bits);
-            gf_wgmma_leave<S>(leave + buffer + S::HALF, bits);
+            gf_wgmma_round<S>(a, kept.band[(second_band + 1) % S::BANDS], columns,
+                              own + GF_WGMMA_BAND_ROWS, numbers);
+            gf_wgmma_leave<S>(leave + buffer + S::HALF, numbers);
             /* this late because registers of addresses are not free for long after a copy */
             place.from += GF_WGMMA_ROWS * a.src.pitch, place.to += GF_WGMMA_ROWS * a.dst.pitch;
             ahead += GF_WGMMA_ROWS;
@@ -534,35 +575,37 @@ GF_DEVICE void gf_wgmma_walk(const gf_wgmma_args &a, gf_wgmma_place &place, unsi
                             memory.results + buffer);
 }
 
-/* Taps that are folded need three digits. */
-template <int K, int I, int DIGITS, int GROUPS, bool OWN>
+/* Taps that are folded need long sums, and pixels of one byte. */
+template <class T, int K, int I, int SUMS, int GROUPS, bool OWN>
 GF_DEVICE void gf_wgmma_block(const gf_wgmma_args &a, unsigned char *shared)
 {
-    typedef gf_wgmma_shape<K, I, DIGITS, GROUPS, OWN> S;
-    typedef gf_wgmma_shape<K, I, 3, GROUPS, OWN> fine;
+    enum { SHARED = GF_WGMMA_ALONG_SHARED(SUMS) };
+    enum { SIDES = sizeof(T) == 1 ? GF_WGMMA_LONG : SUMS };
+    typedef gf_wgmma_shape<T, K, I, SUMS, SHARED, GROUPS, OWN> S;
+    typedef gf_wgmma_shape<T, K, I, SIDES, SHARED, GROUPS, OWN> side;
     gf_wgmma_place place = gf_wgmma_find<S>(a);
     const int first = place.x - a.lead;
     const bool whole = ((reinterpret_cast<long long>(a.dst.data) | a.dst.pitch) & 15) == 0;
-    if (place.aligned && whole && first >= 0 && place.x + S::WIDTH <= a.dst.width &&
-        first + 16 * S::CHUNKS <= a.src.width)
+    if (a.inner && place.aligned && whole && first >= 0 && place.x + S::WIDTH <= a.dst.width &&
+        first + S::EACH * S::CHUNKS <= a.src.width)
         gf_wgmma_walk<S, GF_WGMMA_PLAIN>(a, place, shared);
-    else if (place.aligned && a.folds)
-        gf_wgmma_walk<fine, GF_WGMMA_FOLDED>(a, place, shared);
+    else if (S::BYTES == 1 && place.aligned && a.folds)
+        gf_wgmma_walk<side, S::BYTES == 1 ? GF_WGMMA_FOLDED : GF_WGMMA_MENDED>(a, place, shared);
     else
-        gf_wgmma_walk<fine, GF_WGMMA_MENDED>(a, place, shared);
+        gf_wgmma_walk<side, GF_WGMMA_MENDED>(a, place, shared);
 }
 
-#define GF_WGMMA_BODY(K, I, DIGITS, GROUPS, OWN)                                                   \
+#define GF_WGMMA_BODY(BYTES, K, I, SUMS, GROUPS, OWN)                                              \
     GF_SHARED(unsigned char, memory);                                                              \
-    gf_wgmma_block<K, I, DIGITS, GROUPS, OWN>(a, memory);
+    gf_wgmma_block<gf_wgmma_pixel<BYTES>::type, K, I, SUMS, GROUPS, OWN>(a, memory);
 
 #else /* other chips have no such instructions; they are not given these kernels */
-#define GF_WGMMA_BODY(K, I, DIGITS, GROUPS, OWN)
+#define GF_WGMMA_BODY(BYTES, K, I, SUMS, GROUPS, OWN)
 #endif
 
-#define GF_WGMMA_KERNEL(NAME, K, I, DIGITS, GROUPS, BLOCKS, OWN, STEP)                             \
+#define GF_WGMMA_KERNEL(NAME, BYTES, K, I, SUMS, GROUPS, BLOCKS, OWN, STEP)                        \
     GF_KERNEL_BOUNDS(GF_WGMMA_THREADS(GROUPS), BLOCKS, gf_wgmma_##NAME, gf_wgmma_args, a)          \
     {                                                                                              \
-        GF_WGMMA_BODY(K, I, DIGITS, GROUPS, OWN)                                                   \
+        GF_WGMMA_BODY(BYTES, K, I, SUMS, GROUPS, OWN)                                              \
     }
 GF_WGMMA_VARIANTS(GF_WGMMA_KERNEL)

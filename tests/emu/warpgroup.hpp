@@ -67,7 +67,7 @@ template <int N, class F> void each_sum(F f)
 
 inline void gf_products_begin(GF_EMU_HERE) { emu::ballot(false, file, line); }
 inline void gf_products_end() {}
-inline void gf_products_wait() {}
+template <int LEFT = 0> void gf_products_wait() {}
 inline void gf_products_may_read() {}
 
 inline void gf_product_64_32(int (&d)[32], const unsigned (&a)[4], gf_matrix b, bool add,
@@ -76,6 +76,18 @@ inline void gf_product_64_32(int (&d)[32], const unsigned (&a)[4], gf_matrix b, 
     const emu::message *all = emu::gather({ { a[0], a[1], a[2], a[3] } }, file, line);
     unsigned char row[2][32];
     for (int i = 0; i < 2; i++) emu::row_of(all, emu::lane_id() / 4 + 8 * i, row[i]);
+    emu::each_sum<32>([&](int i, int which, int column) {
+        d[i] = static_cast<int>((add ? static_cast<unsigned>(d[i]) : 0u) +
+                                emu::bytes_product(row[which], b, column));
+    });
+}
+
+inline void gf_product_64_32(int (&d)[32], gf_matrix a, gf_matrix b, bool add)
+{
+    const int first = static_cast<int>(threadIdx.x) % 128 / 32 * 16 + emu::lane_id() / 4;
+    unsigned char row[2][32];
+    for (int i = 0; i < 4; i++)
+        memcpy(row[i / 2] + i % 2 * 16, emu::sixteen(a, first + i / 2 * 8, i % 2), 16);
     emu::each_sum<32>([&](int i, int which, int column) {
         d[i] = static_cast<int>((add ? static_cast<unsigned>(d[i]) : 0u) +
                                 emu::bytes_product(row[which], b, column));
@@ -92,6 +104,25 @@ inline void gf_product_32_16(float (&d)[16], const unsigned (&a)[4], gf_matrix b
         d[i] = emu::truncated((add ? static_cast<double>(d[i]) : 0.0) +
                               emu::halves_product(row[which], b, column));
     });
+}
+
+inline unsigned gf_second_bytes(unsigned v, unsigned w)
+{
+    if ((v | w) >> 31) abort();
+    return (v >> 8 & 255u) | (w >> 8 & 255u) << 16;
+}
+inline unsigned gf_saturate_4(int a, int b, int c, int d)
+{
+    const auto byte = [](int v) { return static_cast<unsigned>(v < 0 ? 0 : v > 255 ? 255 : v); };
+    return byte(a) | byte(b) << 8 | byte(c) << 16 | byte(d) << 24;
+}
+
+inline unsigned gf_saturate_2(int a, int b)
+{
+    const auto half = [](int v) {
+        return static_cast<unsigned>(v < 0 ? 0 : v > 65535 ? 65535 : v);
+    };
+    return half(a) | half(b) << 16;
 }
 
 inline void gf_stmatrix_4_trans(void *row, const unsigned (&v)[4], GF_EMU_HERE)
