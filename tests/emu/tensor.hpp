@@ -239,6 +239,20 @@ inline void gf_ldmatrix_4(unsigned (&v)[4], const void *row, GF_EMU_HERE)
         v[i] = reinterpret_cast<const unsigned *>(emu::matrix_row(all, 8 * i + from_row))[word];
 }
 
+/* The barrier's bytes count who has arrived. All wait here for the last to come, not just for the
+ * others to arrive: that is one of the orders that a device may take. */
+inline void gf_barrier_begin(void *barrier, int threads)
+{
+    *static_cast<int2 *>(barrier) = { threads, 0 };
+}
+inline void gf_barrier_arrive(void *barrier) { static_cast<int2 *>(barrier)->y++; }
+inline void gf_barrier_wait(void *barrier, int turn, GF_EMU_HERE)
+{
+    emu::sync(false, file, line);
+    const int2 state = *static_cast<const int2 *>(barrier);
+    if (state.y < state.x * (turn + 1)) abort();
+}
+
 inline void gf_copy_async_4(void *shared, const void *global)
 {
     *static_cast<unsigned *>(shared) = *static_cast<const unsigned *>(global);
