@@ -251,14 +251,14 @@ GF_DEVICE void gf_ldmatrix_4(unsigned (&v)[4], const void *row)
                  : "memory");
 }
 
-/* A barrier in two halves, eight aligned bytes of shared memory: all `threads` of a block arrive,
- * and each waits later on, until all have. What they wrote before is seen after that. The turns 0,
- * 1 … follow each other. One thread begins it, before a barrier of the block. */
-GF_DEVICE void gf_barrier_begin(void *barrier, int threads)
+/* A barrier in two halves, eight aligned bytes of shared memory: threads arrive, and wait later on
+ * until `arrivals` have. What was written before is seen after that. The turns 0, 1 … follow each
+ * other. One thread begins it, before a barrier of the block. */
+GF_DEVICE void gf_barrier_begin(void *barrier, int arrivals)
 {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(
                      static_cast<unsigned>(__cvta_generic_to_shared(barrier))),
-                 "r"(threads)
+                 "r"(arrivals)
                  : "memory");
 }
 GF_DEVICE void gf_barrier_arrive(void *barrier)

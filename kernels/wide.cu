@@ -360,7 +360,7 @@ template <class S, int G> struct gf_wide_flow {
     enum { PITCH = GF_WIDE_PITCH(G, BYTES, BROAD), SLOT = GF_WIDE_STEP * PITCH };
     unsigned char *slots;
     int *wild;  /* one more than the last step with a pixel that is not finite */
-    void *turn; /* a barrier: all pixels of the next step but one are there, this step's are used */
+    void *turn; /* the barrier between steps */
     int *fold; /* the slot's column for each; -1: the border's value; else -2 - column of the source
                 */
     int x, y;  /* of step 0 in the source */
@@ -581,7 +581,9 @@ GF_DEVICE void gf_wide_await(const gf_wide_flow<S, G> &f, int step, unsigned cha
     if (wild) gf_atomic_max(f.wild, step + 1);
 }
 
-/* The same, and let the other warps go on to the next step. */
+/* The same, and as far as this thread goes others may begin the next step: it has used this step's
+ * pixels. So warps need not keep together, and some make products while others ask for pixels or
+ * store results. */
 template <class S, int G>
 GF_DEVICE void gf_wide_pass(const gf_wide_flow<S, G> &f, int step, unsigned char *slot)
 {
@@ -941,7 +943,7 @@ GF_DEVICE bool gf_wide_strip(const gf_wide_args &a, unsigned char *shared, bool 
     float none = 0.0f; /* or NaN */
     gf_wide_pass(flow, 1, next);
     for (int step = 0; step < flow.steps; step++) {
-        gf_barrier_wait(flow.turn, step);
+        gf_barrier_wait(flow.turn, step); /* now `next` is there, and `ahead` is free */
         bool wild = false;
         if (S::BYTES == 4 && tame) {
             wild = *flow.wild > step - AHEAD;
