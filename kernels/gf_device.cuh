@@ -251,6 +251,39 @@ GF_DEVICE void gf_ldmatrix_4(unsigned (&v)[4], const void *row)
                  : "memory");
 }
 
+/* A barrier in two halves, eight aligned bytes of shared memory: threads arrive, and wait later on
+ * until `arrivals` have. What was written before is seen after that. The turns 0, 1 … follow each
+ * other. One thread begins it, before a barrier of the block. */
+GF_DEVICE void gf_barrier_begin(void *barrier, int arrivals)
+{
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(barrier))),
+                 "r"(arrivals)
+                 : "memory");
+}
+GF_DEVICE void gf_barrier_arrive(void *barrier)
+{
+    asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(barrier)))
+                 : "memory");
+}
+#if __CUDA_ARCH__ >= 900
+#define GF_BARRIER_TEST "mbarrier.try_wait.parity.shared.b64" /* sleeps for a while */
+#else
+#define GF_BARRIER_TEST "mbarrier.test_wait.parity.shared.b64"
+#endif
+GF_DEVICE void gf_barrier_wait(void *barrier, int turn)
+{
+    unsigned passed;
+    do {
+        asm volatile("{ .reg .pred p; " GF_BARRIER_TEST " p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                     : "=r"(passed)
+                     : "r"(static_cast<unsigned>(__cvta_generic_to_shared(barrier))), "r"(turn & 1)
+                     : "memory");
+    } while (!passed);
+}
+#undef GF_BARRIER_TEST
+
 /* Copy 4 or 8 aligned bytes from device to shared memory without waiting; wait for all such copies
  * of this thread. */
 GF_DEVICE void gf_copy_async_4(void *shared, const void *global)

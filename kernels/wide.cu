@@ -45,22 +45,26 @@ GF_DEVICE void gf_wide_add(gf_wide_sums &v, const gf_wide_sums &w)
 
 /* The sums of a pass: those of low parts, of the first half of the products of high parts, and of
  * the others. */
-struct gf_wide_parts {
+template <int G> struct gf_wide_parts {
+    enum { MANY = G >= GF_WIDE_MANY };
     gf_wide_sums low, first, second;
 
     /* Where product i of n is added to. */
-    template <int G> GF_DEVICE float (&high(int q, int i, int n))[4]
+    GF_DEVICE float (&high(int q, int i, int n))[4]
     {
-        return G < GF_WIDE_MANY || i < (n + 1) / 2 ? first[q] : second[q];
+        return MANY && 2 * i >= n ? second[q] : first[q];
+    }
+    /* All of them together, in `first`. */
+    GF_DEVICE void total()
+    {
+        if (MANY) gf_wide_add(low, second);
+        gf_wide_add(first, low);
     }
 };
 
-/* All of them together, in `first`. */
-template <int G> GF_DEVICE void gf_wide_total(gf_wide_parts &to)
-{
-    if (G >= GF_WIDE_MANY) gf_wide_add(to.low, to.second);
-    gf_wide_add(to.first, to.low);
-}
+/* Which of n things comes when they are taken from the outside inwards: 0, n - 1, 1 … Most windows
+ * are largest in the middle; then sums stay small for long, and products cut off less. */
+GF_DEVICE constexpr int gf_wide_inwards(int i, int n) { return i % 2 ? n - 1 - i / 2 : i / 2; }
 
 /* Words of eight pixels each of four tiles, from shared memory: a lane points to where its row of
  * sixteen bytes is of the first two tiles. */
@@ -155,7 +159,8 @@ struct gf_wide_u16 {
 
     /* The first pass: sums of four tiles along rows. */
     template <int G>
-    static GF_DEVICE void along(const uint4 *taps, const unsigned char *pixels, gf_wide_parts &to)
+    static GF_DEVICE void along(const uint4 *taps, const unsigned char *pixels,
+                                gf_wide_parts<G> &to)
     {
         enum { ALL = GF_WIDE_PRODUCTS(G, BYTES) };
 #pragma unroll
@@ -171,7 +176,7 @@ struct gf_wide_u16 {
                 gf_mma_16816(to.low[q], high_taps, rest[2 * q], rest[2 * q + 1], to.low[q]);
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++) {
-                float(&sum)[4] = to.high<G>(q, i, ALL);
+                float(&sum)[4] = to.high(q, i, ALL);
                 gf_mma_16816(sum, high_taps, high[2 * q], high[2 * q + 1], sum);
             }
 #pragma unroll
@@ -201,7 +206,7 @@ struct gf_wide_u16 {
     /* The second pass, two groups of the window a product: of each tile those that begin an even
      * number of groups from the first one kept. */
     template <int G, class R>
-    static GF_DEVICE void down(const uint4 *from, const R &ring, gf_wide_parts &to)
+    static GF_DEVICE void down(const uint4 *from, const R &ring, gf_wide_parts<G> &to)
     {
         static_assert(G % 2 == 1, "groups are taken two at a time");
 #pragma unroll
@@ -219,7 +224,7 @@ struct gf_wide_u16 {
                     gf_mma_16816(to.low[q], rest, t[q].x, t[q].y, to.low[q]);
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++) {
-                float(&sum)[4] = to.high<G>(q, b - q, G);
+                float(&sum)[4] = to.high(q, b - q, G);
                 if (b + 1 >= q && b - q < G) gf_mma_16816(sum, high, t[q].x, t[q].y, sum);
             }
 #pragma unroll
@@ -247,35 +252,37 @@ template <int BROAD_BLOCK> struct gf_wide_floats {
         low = gf_float_bits(gf_bits_float(bits) - gf_bits_float(high));
     }
 
-    /* The first pass: sums of four tiles along rows. */
+    /* The first pass: sums of four tiles along rows, two products at a time. */
     template <int G>
-    static GF_DEVICE void along(const uint4 *taps, const unsigned char *pixels, gf_wide_parts &to)
+    static GF_DEVICE void along(const uint4 *taps, const unsigned char *pixels,
+                                gf_wide_parts<G> &to)
     {
-        enum { ALL = GF_WIDE_PRODUCTS(G, BYTES) };
-        unsigned both[8]; /* of two products, in bfloat16 */
+        enum { ALL = GF_WIDE_PRODUCTS(G, BYTES), PAIRS = (ALL + 1) / 2 };
 #pragma unroll
-        for (int i = 0; i < ALL; i++) {
-            unsigned high_taps[4], high[8], rest[8];
-            gf_wide_words(high_taps, taps[32 * i]);
-            gf_wide_fetch<G, BYTES, BROAD>(high, pixels + 32 * i);
+        for (int p = 0; p < PAIRS; p++) {
+            const int pair = gf_wide_inwards(p, PAIRS);
+            unsigned both[8] = {}; /* pixels of the two in bfloat16 */
 #pragma unroll
-            for (int q = 0; q < GF_WIDE_TILES; q++) {
-                both[2 * q + i % 2] = pack(high[2 * q], high[2 * q + 1]);
-                if (i + 1 == ALL && i % 2 == 0) both[2 * q + 1] = 0u;
+            for (int i = 2 * pair; i < 2 * pair + 2 && i < ALL; i++) {
+                unsigned high_taps[4], high[8], rest[8];
+                gf_wide_words(high_taps, taps[32 * i]);
+                gf_wide_fetch<G, BYTES, BROAD>(high, pixels + 32 * i);
+#pragma unroll
+                for (int q = 0; q < GF_WIDE_TILES; q++)
+                    both[2 * q + i % 2] = pack(high[2 * q], high[2 * q + 1]);
+#pragma unroll
+                for (int k = 0; k < 8; k++) split(high[k], high[k], rest[k]);
+#pragma unroll
+                for (int q = 0; q < GF_WIDE_TILES; q++)
+                    gf_mma_1688(to.low[q], high_taps, rest[2 * q], rest[2 * q + 1], to.low[q]);
+#pragma unroll
+                for (int q = 0; q < GF_WIDE_TILES; q++) {
+                    float(&sum)[4] = to.high(q, i, ALL);
+                    gf_mma_1688(sum, high_taps, high[2 * q], high[2 * q + 1], sum);
+                }
             }
-#pragma unroll
-            for (int k = 0; k < 8; k++) split(high[k], high[k], rest[k]);
-#pragma unroll
-            for (int q = 0; q < GF_WIDE_TILES; q++)
-                gf_mma_1688(to.low[q], high_taps, rest[2 * q], rest[2 * q + 1], to.low[q]);
-#pragma unroll
-            for (int q = 0; q < GF_WIDE_TILES; q++) {
-                float(&sum)[4] = to.high<G>(q, i, ALL);
-                gf_mma_1688(sum, high_taps, high[2 * q], high[2 * q + 1], sum);
-            }
-            if (i % 2 == 0 && i + 1 < ALL) continue;
             unsigned low_taps[4];
-            gf_wide_words(low_taps, taps[32 * (ALL + i / 2)]);
+            gf_wide_words(low_taps, taps[32 * (ALL + pair)]);
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++)
                 gf_mma_16816_bf16(to.low[q], low_taps, both[2 * q], both[2 * q + 1], to.low[q]);
@@ -294,41 +301,47 @@ template <int BROAD_BLOCK> struct gf_wide_floats {
 
     /* The first pass leaves a lane two neighbouring rows, so those are what its taps are for. */
     template <int G, class R>
-    static GF_DEVICE void down(const uint4 *from, const R &ring, gf_wide_parts &to)
+    static GF_DEVICE void down(const uint4 *from, const R &ring, gf_wide_parts<G> &to)
     {
-        kept after = {};
+        enum { ALL = G + GF_WIDE_TILES - 1, PAIRS = (ALL + 1) / 2 };
 #pragma unroll
-        for (int b = 0; b < G + GF_WIDE_TILES - 1; b++) {
-            const kept tile = b % 2 ? after : ring.at(b);
-            const float(&f)[4] = tile.v;
-            unsigned v[4] = { gf_float_bits(f[0]), gf_float_bits(f[2]), gf_float_bits(f[1]),
-                              gf_float_bits(f[3]) };
-            unsigned rest[4];
+        for (int p = 0; p < PAIRS; p++) {
+            const int first = 2 * gf_wide_inwards(p, PAIRS);
+            unsigned both[4] = {}; /* tiles of the two in bfloat16 */
 #pragma unroll
-            for (int i = 0; i < 4; i++) split(v[i], v[i], rest[i]);
-            uint4 t[GF_WIDE_TILES];
+            for (int b = first; b < first + 2 && b < ALL; b++) {
+                const kept tile = ring.at(b);
+                const float(&f)[4] = tile.v;
+                unsigned v[4] = { gf_float_bits(f[0]), gf_float_bits(f[2]), gf_float_bits(f[1]),
+                                  gf_float_bits(f[3]) };
+                unsigned rest[4];
+                both[b % 2 * 2] = gf_pack_bf16(f[0], f[1]);
+                both[b % 2 * 2 + 1] = gf_pack_bf16(f[2], f[3]);
 #pragma unroll
-            for (int q = 0; q < GF_WIDE_TILES; q++)
-                if (b + 1 >= q && b - q < G) t[q] = from[32 * (b + 1 - q)];
+                for (int i = 0; i < 4; i++) split(v[i], v[i], rest[i]);
 #pragma unroll
-            for (int q = 0; q < GF_WIDE_TILES; q++)
-                if (b >= q && b - q < G) gf_mma_1688(to.low[q], rest, t[q].x, t[q].y, to.low[q]);
+                for (int q = 0; q < GF_WIDE_TILES; q++) {
+                    const int i = b - q;
+                    if (i < 0 || i >= G) continue;
+                    const uint4 t = from[32 * (i + 1)];
+                    gf_mma_1688(to.low[q], rest, t.x, t.y, to.low[q]);
+                }
+#pragma unroll
+                for (int q = 0; q < GF_WIDE_TILES; q++) {
+                    const int i = b - q;
+                    if (i < 0 || i >= G) continue;
+                    const uint4 t = from[32 * (i + 1)];
+                    float(&sum)[4] = to.high(q, i, G);
+                    gf_mma_1688(sum, v, t.x, t.y, sum);
+                }
+            }
 #pragma unroll
             for (int q = 0; q < GF_WIDE_TILES; q++) {
-                float(&sum)[4] = to.high<G>(q, b - q, G);
-                if (b >= q && b - q < G) gf_mma_1688(sum, v, t[q].x, t[q].y, sum);
+                const int i = first + 1 - q;
+                if (i < 0 || i > G) continue;
+                const uint4 t = from[32 * i];
+                gf_mma_16816_bf16(to.low[q], both, t.z, t.w, to.low[q]);
             }
-            if (b % 2 == 1) continue;
-            const bool last = b + 1 == G + GF_WIDE_TILES - 1;
-            if (!last) after = ring.at(b + 1);
-            const float(&g)[4] = after.v;
-            const unsigned both[4] = { gf_pack_bf16(f[0], f[1]), gf_pack_bf16(f[2], f[3]),
-                                       last ? 0u : gf_pack_bf16(g[0], g[1]),
-                                       last ? 0u : gf_pack_bf16(g[2], g[3]) };
-#pragma unroll
-            for (int q = 0; q < GF_WIDE_TILES; q++)
-                if (b + 1 >= q && b - q < G)
-                    gf_mma_16816_bf16(to.low[q], both, t[q].z, t[q].w, to.low[q]);
         }
     }
 };
@@ -346,7 +359,8 @@ template <class S, int G> struct gf_wide_flow {
     enum { TOGETHER = THREADS / ROW, ROUNDS = (GF_WIDE_STEP + TOGETHER - 1) / TOGETHER };
     enum { PITCH = GF_WIDE_PITCH(G, BYTES, BROAD), SLOT = GF_WIDE_STEP * PITCH };
     unsigned char *slots;
-    int *wild; /* one more than the last step with a pixel that is not finite */
+    int *wild;  /* one more than the last step with a pixel that is not finite */
+    void *turn; /* the barrier between steps */
     int *fold; /* the slot's column for each; -1: the border's value; else -2 - column of the source
                 */
     int x, y;  /* of step 0 in the source */
@@ -453,13 +467,27 @@ GF_DEVICE void gf_wide_ask_singly(const gf_wide_args &a, const gf_wide_flow<S, G
     }
 }
 
+/* A thread's rows of a step, none of them folded, group by group. */
+template <class S, int G, class Ask>
+GF_DEVICE void gf_wide_ask_rows(const gf_wide_args &a, const gf_wide_flow<S, G> &f,
+                                unsigned char *to, Ask ask)
+{
+    const char *from = f.from;
+#pragma unroll
+    for (int i = 0; i < f.ROUNDS; i++) {
+        if ((i + 1) * f.TOGETHER <= GF_WIDE_STEP || f.row + i * f.TOGETHER < GF_WIDE_STEP)
+            ask(to, from);
+        from += f.TOGETHER * a.src.pitch;
+        to += f.TOGETHER * f.PITCH;
+    }
+}
+
 /* Ask for the pixels of a step, or for none after the last; steps are asked for in order. */
 template <class S, int G>
 GF_DEVICE void gf_wide_ask(const gf_wide_args &a, gf_wide_flow<S, G> &f, int step,
                            unsigned char *slot)
 {
     const int y = f.y + GF_WIDE_STEP * step;
-    const char *from = f.from;
     unsigned char *to = slot + f.to;
     if (step >= f.steps) {
     } else if (!f.aligned) {
@@ -469,18 +497,14 @@ GF_DEVICE void gf_wide_ask(const gf_wide_args &a, gf_wide_flow<S, G> &f, int ste
 #pragma unroll 1
         for (int row = f.row; row < GF_WIDE_STEP; row += f.TOGETHER, to += f.TOGETHER * f.PITCH)
             gf_wide_ask_folded(a, f, y + row, to);
+    } else if (f.inside) { /* by itself, so that there are no branches on the way */
+        gf_wide_ask_rows<S, G>(
+            a, f, to, [](unsigned char *at, const char *from) { S::copy_async(at, from); });
     } else {
-#pragma unroll
-        for (int i = 0; i < f.ROUNDS; i++) {
-            if (f.row + i * f.TOGETHER < GF_WIDE_STEP) {
-                if (f.inside)
-                    S::copy_async(to, from);
-                else
-                    gf_wide_ask_group<S>(to, from, f.there);
-            }
-            from += f.TOGETHER * a.src.pitch;
-            to += f.TOGETHER * f.PITCH;
-        }
+        const bool there = f.there;
+        gf_wide_ask_rows<S, G>(a, f, to, [there](unsigned char *at, const char *from) {
+            gf_wide_ask_group<S>(at, from, there);
+        });
     }
     gf_copy_async_commit();
     f.from += GF_WIDE_STEP * a.src.pitch;
@@ -557,6 +581,16 @@ GF_DEVICE void gf_wide_await(const gf_wide_flow<S, G> &f, int step, unsigned cha
     if (wild) gf_atomic_max(f.wild, step + 1);
 }
 
+/* The same, and as far as this thread goes others may begin the next step: it has used this step's
+ * pixels. So warps need not keep together, and some make products while others ask for pixels or
+ * store results. */
+template <class S, int G>
+GF_DEVICE void gf_wide_pass(const gf_wide_flow<S, G> &f, int step, unsigned char *slot)
+{
+    gf_wide_await(f, step, slot);
+    gf_barrier_arrive(f.turn);
+}
+
 /* ---- results ------------------------------------------------------------------------------- */
 
 struct gf_wide_place {
@@ -564,6 +598,8 @@ struct gf_wide_place {
     int columns; /* from there to the image's end, none or less being outside */
     bool inside; /* all of the warp's columns are in the image */
     bool pairs;  /* are aligned in its rows */
+    bool plain;  /* results are stored as they are, pairs of floats */
+    char *at;    /* the lane's first result */
 };
 
 GF_DEVICE bool gf_wide_pairs(const gf_kimage &im)
@@ -576,19 +612,22 @@ GF_DEVICE gf_wide_place gf_wide_place_of(const gf_wide_args &a, int x, int y)
 {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int first = x + lane / 4 * 2;
-    return { first, y + lane % 4 * 2, a.dst.width - first, x + 16 <= a.dst.width,
-             gf_wide_pairs(a.dst) };
+    const int bytes = a.dst.pixel == GF_P_U8 ? 1 : a.dst.pixel == GF_P_U16 ? 2 : 4;
+    gf_wide_place place = {};
+    place.x = first, place.y = y + lane % 4 * 2;
+    place.columns = a.dst.width - first;
+    place.inside = x + 16 <= a.dst.width;
+    place.pairs = gf_wide_pairs(a.dst);
+    place.plain = place.pairs && a.dst.pixel == GF_P_F32 && a.combine.points.n == 0 &&
+                  a.combine.combine != GF_C_UNSHARP;
+    place.at = gf_row<char>(a.dst, place.y) + static_cast<long long>(first) * bytes;
+    return place;
 }
 
 /* The lane's eight rows of an image one after the other: the two of each tile. */
 template <class T> struct gf_wide_rows {
     char *at;
     long long pitch;
-    GF_DEVICE gf_wide_rows(const gf_kimage &im, const gf_wide_place &place)
-        : at(gf_row<char>(im, place.y) + static_cast<long long>(place.x) * sizeof(T)),
-          pitch(im.pitch)
-    {
-    }
     GF_DEVICE T *next(int i)
     {
         char *const row = at;
@@ -642,7 +681,8 @@ GF_DEVICE void gf_wide_own(const gf_wide_args &a, const gf_wide_place &place,
         }
         return;
     }
-    gf_wide_rows<T> rows(a.src, place);
+    const long long x = static_cast<long long>(place.x) * S::BYTES;
+    gf_wide_rows<const T> rows = { gf_row<char>(a.src, place.y) + x, a.src.pitch };
     const int there = a.src.height - place.y;
 #pragma unroll
     for (int i = 0; i < 2 * GF_WIDE_TILES; i++) {
@@ -702,24 +742,33 @@ GF_DEVICE void gf_wide_put_pair(unsigned char *to, float first, float second)
         static_cast<unsigned short>(gf_pack_u8(first, second, 0.0f, 0.0f));
 }
 
+template <class T>
+GF_DEVICE void gf_wide_put_pairs(const gf_kimage &dst, const gf_wide_place &place,
+                                 const gf_wide_sums &v)
+{
+    gf_wide_rows<T> rows = { place.at, dst.pitch };
+#pragma unroll
+    for (int i = 0; i < 2 * GF_WIDE_TILES; i++)
+        gf_wide_put_pair(rows.next(i), v[i / 2][i % 2], v[i / 2][2 + i % 2]);
+}
+
 /* `whole`: all of the warp's results are in the image. */
 template <class T>
 GF_DEVICE void gf_wide_put_rows(const gf_kimage &dst, const gf_wide_place &place, bool whole,
                                 const gf_wide_sums &v)
 {
-    gf_wide_rows<T> rows(dst, place);
-    const bool pairs = whole && place.pairs;
+    if (whole && place.pairs) {
+        gf_wide_put_pairs<T>(dst, place, v);
+        return;
+    }
+    gf_wide_rows<T> rows = { place.at, dst.pitch };
     const int there = dst.height - place.y;
 #pragma unroll
     for (int i = 0; i < 2 * GF_WIDE_TILES; i++) {
         T *const to = rows.next(i);
-        const float first = v[i / 2][i % 2], second = v[i / 2][2 + i % 2];
-        if (pairs) {
-            gf_wide_put_pair(to, first, second);
-        } else if (gf_wide_row_there(there, i)) {
-            if (place.columns > 0) gf_put(to, first);
-            if (place.columns > 1) gf_put(to + 1, second);
-        }
+        if (!gf_wide_row_there(there, i)) continue;
+        if (place.columns > 0) gf_put(to, v[i / 2][i % 2]);
+        if (place.columns > 1) gf_put(to + 1, v[i / 2][2 + i % 2]);
     }
 }
 
@@ -784,6 +833,11 @@ GF_DEVICE void gf_wide_put(const gf_wide_args &a, const gf_wide_place &place,
         gf_wide_put_wild(a, place, v);
         return;
     }
+    if (whole && place.plain) { /* by itself: many conditions fewer on the way */
+        gf_wide_scale(a, v);
+        gf_wide_put_pairs<float>(a.dst, place, v);
+        return;
+    }
     if (a.combine.combine == GF_C_UNSHARP)
         gf_wide_unsharp<S, G>(a, place, seen, v);
     else
@@ -803,9 +857,9 @@ GF_DEVICE void gf_wide_put(const gf_wide_args &a, const gf_wide_place &place,
 template <class S, int G, class R>
 GF_DEVICE void gf_wide_along(const uint4 *taps, const unsigned char *pixels, R &ring)
 {
-    gf_wide_parts parts = {};
+    gf_wide_parts<G> parts = {};
     S::template along<G>(taps, pixels, parts);
-    gf_wide_total<G>(parts);
+    parts.total();
 #pragma unroll
     for (int q = 0; q < GF_WIDE_TILES; q++) ring.put(q, S::keep(parts.first[q]));
 }
@@ -856,6 +910,7 @@ GF_DEVICE bool gf_wide_strip(const gf_wide_args &a, unsigned char *shared, bool 
     gf_wide_flow<S, G> flow;
     flow.slots = shared + GF_WIDE_NOTES + GF_WIDE_WEIGHT_BYTES(G, S::BYTES);
     flow.wild = reinterpret_cast<int *>(shared);
+    flow.turn = shared + (tame ? 16 : 8);
     flow.fold = reinterpret_cast<int *>(flow.slots + SLOTS * flow.SLOT);
     flow.tame = tame;
     flow.x = x - a.lead, flow.y = y - a.ay + 8 * (G - 1) - GF_WIDE_STEP * AHEAD;
@@ -866,7 +921,10 @@ GF_DEVICE bool gf_wide_strip(const gf_wide_args &a, unsigned char *shared, bool 
     unsigned char *before = slot + (SLOTS - 1) * flow.SLOT; /* with three slots that is `ahead` */
     gf_wide_ask(a, flow, 0, slot);
     gf_wide_load<S, G>(a.weights, reinterpret_cast<uint4 *>(shared + GF_WIDE_NOTES));
-    if (threadIdx.x == 0) *flow.wild = 0;
+    if (threadIdx.x == 0) {
+        *flow.wild = 0;
+        gf_barrier_begin(flow.turn, flow.THREADS);
+    }
     __syncthreads(); /* before `wild` is used */
     gf_wide_await(flow, 0, slot);
     __syncthreads();
@@ -883,9 +941,9 @@ GF_DEVICE bool gf_wide_strip(const gf_wide_args &a, unsigned char *shared, bool 
         (a.lead + 16 * warp + lane / 4 * 2) * flow.BYTES; /* the first result's column */
     const bool idle = x + 16 * warp >= a.dst.width;
     float none = 0.0f; /* or NaN */
+    gf_wide_pass(flow, 1, next);
     for (int step = 0; step < flow.steps; step++) {
-        gf_wide_await(flow, step + 1, next);
-        __syncthreads();
+        gf_barrier_wait(flow.turn, step); /* now `next` is there, and `ahead` is free */
         bool wild = false;
         if (S::BYTES == 4 && tame) {
             wild = *flow.wild > step - AHEAD;
@@ -896,18 +954,20 @@ GF_DEVICE bool gf_wide_strip(const gf_wide_args &a, unsigned char *shared, bool 
         if (!idle) {
             ring.step();
             gf_wide_along<S, G>(along, slot + from, ring);
-            if (step >= AHEAD) {
-                gf_wide_parts parts = {};
-                S::template down<G>(down, ring, parts);
-                gf_wide_total<G>(parts);
-                gf_wide_sums &sum = parts.first;
-                if (S::BYTES == 4) none = gf_wide_look(sum, none);
-                const gf_wide_seen seen = { slot + own, before + own,
-                                            a.ay - 8 * (G - 1) + lane % 4 * 2 };
-                gf_wide_put<S, G>(a, place, seen, wild, sum);
-                place.y += GF_WIDE_STEP;
-            }
         }
+        if (SLOTS == 3) gf_wide_pass(flow, step + 2, ahead);
+        if (!idle && step >= AHEAD) {
+            gf_wide_parts<G> parts = {};
+            S::template down<G>(down, ring, parts);
+            parts.total();
+            gf_wide_sums &sum = parts.first;
+            if (S::BYTES == 4) none = gf_wide_look(sum, none);
+            const gf_wide_seen seen = { slot + own, before + own,
+                                        a.ay - 8 * (G - 1) + lane % 4 * 2 };
+            gf_wide_put<S, G>(a, place, seen, wild, sum);
+            place.y += GF_WIDE_STEP, place.at += GF_WIDE_STEP * a.dst.pitch;
+        }
+        if (SLOTS > 3) gf_wide_pass(flow, step + 2, ahead);
         unsigned char *const done = SLOTS > 3 ? before : slot;
         before = slot, slot = next, next = ahead, ahead = done;
     }

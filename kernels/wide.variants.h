@@ -56,7 +56,7 @@ enum { GF_WIDE_STEP = 32, GF_WIDE_TILES = 4 };
 
 /* Shared memory: notes, the weights, slots, an int for each column, and of broad blocks what each
  * thread keeps of a step's sums and of those before. */
-enum { GF_WIDE_NOTES = 16 };
+enum { GF_WIDE_NOTES = 32 };
 #define GF_WIDE_RING_AT(G, bytes, broad)                                                           \
     (GF_WIDE_NOTES + GF_WIDE_WEIGHT_BYTES(G, bytes) +                                              \
      GF_WIDE_SLOTS(G) * GF_WIDE_STEP * GF_WIDE_PITCH(G, bytes, broad) +                            \

@@ -119,14 +119,14 @@ static wide_layout layout_of(const gfi_request *request, const wide_shape *shape
     return best;
 }
 
-/* A step, all of a multiprocessor's warps together. 2026-11-30, H200, 8192^2: f32 17 taps 0.172 ms,
- * 41 0.263, 81 0.420, in broad blocks 0.395, 97 in those 0.450; u16 0.147, 0.228, 0.318. */
+/* A step, all of a multiprocessor's warps together. 2026-11-30, H200, 8192^2: f32 17 taps 0.167 ms,
+ * 41 0.235, 65 0.322, 129 0.519, in broad blocks 81 0.348, 97 0.388; u16 0.136, 0.202, 0.276. */
 static double step_ns(const gfi_request *request, const wide_shape *shape)
 {
     const int groups = shape->groups;
     const double warps = (double)GF_WIDE_WARPS(groups, shape->broad) * resident(request, shape);
-    if (request->in.pixel == GF_PIXEL_U16) return warps * (85 + 18.5 * groups);
-    return warps * (shape->broad ? 85 + 25.5 * groups : 72 + 31 * groups);
+    if (request->in.pixel == GF_PIXEL_U16) return warps * (80 + 15.8 * groups);
+    return warps * (shape->broad ? 118 + 18.5 * groups : 86 + 24.0 * groups);
 }
 
 static double work_ns(const gfi_request *request, const wide_shape *shape)

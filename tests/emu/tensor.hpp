@@ -2,6 +2,9 @@
 #ifndef GF_EMU_TENSOR_HPP
 #define GF_EMU_TENSOR_HPP
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #define GF_HAVE_TENSOR 1
 #define GF_EMU_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
@@ -237,6 +240,22 @@ inline void gf_ldmatrix_4(unsigned (&v)[4], const void *row, GF_EMU_HERE)
     const int from_row = emu::lane_id() / 4, word = emu::lane_id() % 4;
     for (int i = 0; i < 4; i++)
         v[i] = reinterpret_cast<const unsigned *>(emu::matrix_row(all, 8 * i + from_row))[word];
+}
+
+/* The barrier's bytes count who has arrived. All wait here for the last to come, not just for the
+ * others to arrive: that is one of the orders that a device may take. */
+inline void gf_barrier_begin(void *barrier, int arrivals)
+{
+    *static_cast<int2 *>(barrier) = { arrivals, 0 };
+}
+inline void gf_barrier_arrive(void *barrier) { static_cast<int2 *>(barrier)->y++; }
+inline void gf_barrier_wait(void *barrier, int turn, GF_EMU_HERE)
+{
+    emu::sync(false, file, line);
+    const int2 state = *static_cast<const int2 *>(barrier);
+    if (state.y >= state.x * (turn + 1)) return;
+    fprintf(stderr, "emulator: %s:%d waits for who does not arrive\n", file, line);
+    abort();
 }
 
 inline void gf_copy_async_4(void *shared, const void *global)

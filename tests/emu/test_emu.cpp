@@ -58,6 +58,7 @@ enum fault {
     BARRIER_MISSED,
     BARRIERS_MIXED,
     RETURN_BEFORE_BARRIER,
+    NOT_ARRIVED,
     WARP_SPLIT,
     LANE_MISSING
 };
@@ -85,6 +86,12 @@ GF_KERNEL(test_faulty, test_args, a)
     case RETURN_BEFORE_BARRIER:
         if (last) return;
         __syncthreads();
+        break;
+    case NOT_ARRIVED:
+        if (i == 0) gf_barrier_begin(values, a.n);
+        __syncthreads();
+        if (!last) gf_barrier_arrive(values);
+        gf_barrier_wait(values, 0);
         break;
     case WARP_SPLIT:
         if (!last) values[i] = gf_shfl(values[i], 0);
@@ -230,6 +237,7 @@ static void check_faults()
     check_dies(BARRIER_MISSED, 64, "divergent barrier", "barrier that one thread skips");
     check_dies(BARRIERS_MIXED, 64, "divergent barrier", "two barriers at once");
     check_dies(RETURN_BEFORE_BARRIER, 64, "divergent barrier", "return before a barrier");
+    check_dies(NOT_ARRIVED, 64, "does not arrive", "barrier in halves that one thread skips");
     check_dies(WARP_SPLIT, 64, "divergent warp operation", "warp operation that one lane skips");
     check_dies(LANE_MISSING, 16, "reads lane 31", "lane that does not exist");
 }
