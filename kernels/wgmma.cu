@@ -74,6 +74,7 @@ struct gf_wgmma_place {
     int steps;
     bool aligned;              /* sixteen bytes of the source may be sent for at once */
     const unsigned char *from; /* this thread's place in the rows that are sent for next */
+    unsigned char *stage;      /* where they go */
     unsigned char *to;         /* and in the results that are stored next */
 };
 
@@ -119,12 +120,11 @@ template <class S, class F> GF_DEVICE void gf_wgmma_each(F f)
 
 /* Send for the 64 rows from row y of the image or around it on. */
 template <class S, int KIND>
-GF_DEVICE void gf_wgmma_fill(const gf_wgmma_args &a, const gf_wgmma_place &place, int y,
-                             unsigned char *stage)
+GF_DEVICE void gf_wgmma_fill(const gf_wgmma_args &a, const gf_wgmma_place &place, int y)
 {
     const int thread = static_cast<int>(threadIdx.x), first_chunk = thread % 32 / 8;
     const int first_row = thread / 32 * 8 + thread % 8;
-    unsigned char *const first = stage + first_row * 16 + first_chunk * GF_WGMMA_CHUNK_BYTES;
+    unsigned char *const first = place.stage;
     const unsigned char *const from = place.from;
     const bool inside = y >= 0 && y + GF_WGMMA_ROWS <= a.src.height;
     if (KIND == GF_WGMMA_PLAIN && inside) {
@@ -514,9 +514,10 @@ GF_DEVICE void gf_wgmma_walk(const gf_wgmma_args &a, gf_wgmma_place &place, unsi
     if (KIND == GF_WGMMA_FOLDED && a.border == GF_B_CONSTANT)
         gf_wgmma_surround<S>(a, memory.pixels);
     int ahead = place.y - a.rise; /* the row that is sent for next */
+    place.stage = memory.pixels + (warp * 8 + lane % 8) * 16 + lane / 8 * GF_WGMMA_CHUNK_BYTES;
     for (int i = 0; i < S::AHEAD; i++) {
-        if (i < place.steps) gf_wgmma_fill<S, KIND>(a, place, ahead, memory.pixels + i * S::STAGE);
-        ahead += GF_WGMMA_ROWS, place.from += GF_WGMMA_ROWS * a.src.pitch;
+        if (i < place.steps) gf_wgmma_fill<S, KIND>(a, place, ahead);
+        ahead += GF_WGMMA_ROWS, place.from += GF_WGMMA_ROWS * a.src.pitch, place.stage += S::STAGE;
     }
     gf_wgmma_kept<S> kept;
     gf_wgmma_load<S, KIND>(a, place, memory, kept);
@@ -534,9 +535,7 @@ GF_DEVICE void gf_wgmma_walk(const gf_wgmma_args &a, gf_wgmma_place &place, unsi
             if (S::CARRIED) gf_wgmma_along<S>(kept, kept.third, pixels, 2);
             /* for the next step; before stores, which would be waited for too */
             gf_wgmma_arrive<KIND>();
-            if (step + S::AHEAD < place.steps)
-                gf_wgmma_fill<S, KIND>(a, place, ahead,
-                                       memory.pixels + gf_wgmma_after<S>(stage, S::AHEAD));
+            if (step + S::AHEAD < place.steps) gf_wgmma_fill<S, KIND>(a, place, ahead);
             gf_wgmma_store<S, KIND>(a, place, row - GF_WGMMA_ROWS, memory.results + buffer);
             buffer ^= 2 * S::HALF;
             stage = gf_wgmma_after<S>(stage, 1);
@@ -569,6 +568,8 @@ GF_DEVICE void gf_wgmma_walk(const gf_wgmma_args &a, gf_wgmma_place &place, unsi
             /* this late because registers of addresses are not free for long after a copy */
             place.from += GF_WGMMA_ROWS * a.src.pitch, place.to += GF_WGMMA_ROWS * a.dst.pitch;
             ahead += GF_WGMMA_ROWS;
+            place.stage +=
+                gf_wgmma_after<S>(stage, S::AHEAD) > 0 ? S::STAGE : S::STAGE * (1 - S::STAGES);
         }
     __syncthreads();
     gf_wgmma_store<S, KIND>(a, place, (place.steps - 1) * GF_WGMMA_ROWS - S::LAG,

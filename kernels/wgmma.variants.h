@@ -7,19 +7,19 @@
  * places: windows of at most 16 * I - 31 rows. SUMS: of the first pass, below. A block has GROUPS
  * warpgroups, a multiprocessor is to hold BLOCKS. OWN: for unsharp masks, else for sums. STEP:
  * nanoseconds of a step of all blocks of a full multiprocessor; H200, 2026-12-01, from 8192^2 in
- * 0.065, 0.081, 0.099, 0.105, 0.128, unsharp 0.082 and 0.102, u16 0.130, 0.153, 0.230 ms; that of
+ * 0.063, 0.080, 0.098, 0.105, 0.126, unsharp 0.080 and 0.102, u16 0.129, 0.150, 0.230 ms; that of
  * 17_fine predicted. */
 #define GF_WGMMA_VARIANTS(X)                                                                       \
-    X(17, 1, 3, 3, GF_WGMMA_SHORT, 2, 2, false, 1780)                                              \
+    X(17, 1, 3, 3, GF_WGMMA_SHORT, 2, 2, false, 1710)                                              \
     X(17_fine, 1, 3, 3, GF_WGMMA_LONG, 2, 2, false, 1940)                                          \
-    X(33, 1, 3, 4, GF_WGMMA_CARRIED, 1, 3, false, 1690)                                            \
-    X(49, 1, 4, 5, GF_WGMMA_CARRIED, 1, 3, false, 2090)                                            \
+    X(33, 1, 3, 4, GF_WGMMA_CARRIED, 1, 3, false, 1670)                                            \
+    X(49, 1, 4, 5, GF_WGMMA_CARRIED, 1, 3, false, 2065)                                            \
     X(65, 1, 4, 6, GF_WGMMA_CARRIED, 1, 2, false, 1515)                                            \
-    X(81, 1, 5, 7, GF_WGMMA_CARRIED, 1, 2, false, 1835)                                            \
-    X(own_17, 1, 3, 3, GF_WGMMA_SHORT, 2, 2, true, 2265)                                           \
+    X(81, 1, 5, 7, GF_WGMMA_CARRIED, 1, 2, false, 1805)                                            \
+    X(own_17, 1, 3, 3, GF_WGMMA_SHORT, 2, 2, true, 2210)                                           \
     X(own_17_fine, 1, 3, 3, GF_WGMMA_LONG, 2, 2, true, 2850)                                       \
-    X(u16_17, 2, 5, 3, GF_WGMMA_CARRIED, 1, 2, false, 1895)                                        \
-    X(u16_33, 2, 6, 4, GF_WGMMA_CARRIED, 1, 2, false, 2240)                                        \
+    X(u16_17, 2, 5, 3, GF_WGMMA_CARRIED, 1, 2, false, 1880)                                        \
+    X(u16_33, 2, 6, 4, GF_WGMMA_CARRIED, 1, 2, false, 2200)                                        \
     X(u16_81, 2, 9, 7, GF_WGMMA_CARRIED, 2, 1, false, 3360)
 
 /* Sums along rows. SHORT: of 27 bits, of taps of two digits of eight bits, of which the upper one

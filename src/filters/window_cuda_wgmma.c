@@ -181,9 +181,8 @@ static double down_entry(const gfi_window *w, double factor, int place, int row,
     return i >= 0 && i < w->kh ? w->term[0].col[i] * factor : 0;
 }
 
-/* What they lose at most for the second pass: at each product what a float does not hold is cut
- * off.
- */
+/* Levels that sums along rows lose at most for the second pass: at each product what a float does
+ * not hold is cut off. */
 static double lost_by_cuts(const gfi_window *w, const wgmma_shape *s, const wgmma_sums *sums)
 {
     const double row = gfi_halves_abs_sum(w->term[0].row, w->kw),
@@ -200,7 +199,7 @@ static double lost_by_cuts(const gfi_window *w, const wgmma_shape *s, const wgmm
         }
         most = fmax(most, lost);
     }
-    return most * sums->factor / (gain_of(w) * col);
+    return most / (gain_of(w) * col);
 }
 
 /* What the product of two low parts, which is left out, is at most. */
@@ -228,26 +227,27 @@ static double lost_by_low_parts(const gfi_window *w, const wgmma_sums *sums)
 static double lost(const gfi_window *w, const wgmma_shape *s, const wgmma_sums *sums)
 {
     if (sums->bytes == 1) return 1 << 7;
-    return (1 << 4) + lost_by_lowest(w, sums) + lost_by_cuts(w, s, sums) / 2;
+    return (1 << 4) + lost_by_lowest(w, sums) + lost_by_cuts(w, s, sums) * sums->factor / 2;
 }
 
 /* Levels that sums along rows may be wrong by for the taps' being rounded: what results may be, but
- * for the other errors, which half of what is lost on average makes up for where they are known. */
-static double digits_may_miss(const gfi_window *w, const wgmma_shape *s, const wgmma_sums *sums)
+ * for the other errors, of which lost() makes up for one half; cuts: lost_by_cuts(). */
+static double digits_may_miss(const gfi_window *w, const wgmma_sums *sums, double cuts)
 {
     static const double LEAST = 1e-3, SPLIT = 1.5e-4;
     const double allowed = fmax(LEAST, white_of(sums) * 0x1p-20 * w->abs_sum);
     const double row = gfi_halves_abs_sum(w->term[0].row, w->kw),
                  col = gfi_halves_abs_sum(w->term[0].col, w->kh);
-    const double carry = 1, cuts = lost_by_cuts(w, s, sums);
+    const double carry = 1;
     double other;
     if (sums->kind == GF_WGMMA_LONG)
-        other = SPLIT * row * sums->factor + cuts;
+        other = SPLIT * row * sums->factor;
     else if (sums->bytes == 1)
-        other = (1 << 7) + carry + lost_by_low_parts(w, sums) + cuts;
+        other = (1 << 7) + carry + lost_by_low_parts(w, sums);
     else
-        other = (1 << 4) + carry + lost_by_low_parts(w, sums) + lost_by_lowest(w, sums) + cuts / 2;
-    return allowed / (gain_of(w) * col) - other / sums->factor;
+        other = (1 << 4) + carry + lost_by_low_parts(w, sums) + lost_by_lowest(w, sums);
+    return allowed / (gain_of(w) * col) - other / sums->factor -
+           (sums->bytes == 1 ? cuts : cuts / 2);
 }
 
 /* The largest factor: sums of taps have 24 bits where they are folded, sums of pixels 27 otherwise,
@@ -265,12 +265,12 @@ static double largest_factor(const gfi_window *w, const wgmma_sums *sums)
  * is as good as another, so many are tried. */
 static bool find_sums(const gfi_window *w, const wgmma_shape *s, int kind, wgmma_sums *sums)
 {
-    const int tries = kind == GF_WGMMA_SHORT ? 1 << 15 : 1 << 7;
+    const int tries = kind == GF_WGMMA_SHORT ? 1 << 13 : 1 << 7;
     *sums = (wgmma_sums){ .kind = kind, .bytes = s->bytes, .base = 256 };
-    const double largest = largest_factor(w, sums);
+    const double largest = largest_factor(w, sums), cuts = lost_by_cuts(w, s, sums);
     for (int i = 0; i < tries; i++) {
         sums->factor = largest * (1 - i * 0.5 / tries);
-        if (digits_error(w->term[0].row, w->kw, sums) <= digits_may_miss(w, s, sums) &&
+        if (digits_error(w->term[0].row, w->kw, sums) <= digits_may_miss(w, sums, cuts) &&
             (kind == GF_WGMMA_LONG || find_base(w, sums)))
             return true;
     }
