@@ -476,7 +476,8 @@ typedef struct wgmma_launch {
     int blocks, sides_blocks;
     int sides, strips; /* strips whose blocks have half the rows, as they take longer; others */
     int rows;          /* of a block that is not at the sides */
-    double ns;         /* expected time of its work */
+    double ns;         /* expected time of its work, and of what the last blocks take longer */
+    double last_ns;
 } wgmma_launch;
 
 /* The first strip and the last one take longer, and the one before if columns that it takes are
@@ -490,24 +491,37 @@ static int sides_of(const gfi_request *request, const wgmma_shape *s, int strips
     return from + taken > request->in.width ? 3 : 2;
 }
 
-/* A launch of blocks of so many rows. */
+/* Steps of a block of so many rows: before its first results it has the sums they need, and waits
+ * for pixels. */
+static double steps_of(const wgmma_shape *s, int rows)
+{
+    static const double START = 1;
+    const int lag = GF_WGMMA_BAND_ROWS * (GF_WGMMA_BANDS(s->i) - 1);
+    return gfi_divide_up(rows + lag, GF_WGMMA_ROWS) + START;
+}
+
+/* A launch of blocks of so many rows. Of a batch there are so many that they fill the chip however
+ * long they take. */
 static wgmma_launch launch_of(const gfi_request *request, const wgmma_shape *s, int rows)
 {
-    static const double START_STEPS = 1;
     const double slots = (double)gfi_window_chip(request).multiprocessors * s->blocks;
     const int strips = gfi_divide_up(request->out.width, GF_WGMMA_WIDTH * s->groups);
-    const int lag = GF_WGMMA_BAND_ROWS * (GF_WGMMA_BANDS(s->i) - 1);
     wgmma_launch launch = { .sides = sides_of(request, s, strips), .rows = rows };
     launch.strips = strips - launch.sides;
     launch.sides_blocks = launch.sides * gfi_divide_up(request->out.height, rows / 2);
     launch.blocks = launch.sides_blocks + launch.strips * gfi_divide_up(request->out.height, rows);
-    launch.ns = ceil(launch.blocks / slots) *
-                (gfi_divide_up(rows + lag, GF_WGMMA_ROWS) + START_STEPS) * s->step_ns;
+    launch.ns = ceil(launch.blocks / slots) * steps_of(s, rows) * s->step_ns;
+    if (request->usual_images > 1) {
+        launch.last_ns = steps_of(s, rows) * s->step_ns;
+        launch.ns = (launch.sides_blocks * steps_of(s, rows / 2) +
+                     (launch.blocks - launch.sides_blocks) * steps_of(s, rows)) /
+                    slots * s->step_ns;
+    }
     return launch;
 }
 
 /* Blocks of such a height that they take the least time, that is, nearly fill the chip some times
- * over. Before its first results a block has the sums they need, and waits for pixels. */
+ * over. */
 static wgmma_launch plan_launch(const gfi_request *request, const wgmma_shape *s)
 {
     enum { MOST = 256, UNIT = 2 * GF_WGMMA_BAND_ROWS };
@@ -515,7 +529,7 @@ static wgmma_launch plan_launch(const gfi_request *request, const wgmma_shape *s
     wgmma_launch best = launch_of(request, s, units * UNIT);
     for (int n = 2; n <= units && n <= MOST; n++) {
         const wgmma_launch launch = launch_of(request, s, gfi_divide_up(units, n) * UNIT);
-        if (launch.ns < best.ns) best = launch;
+        if (launch.ns + launch.last_ns < best.ns + best.last_ns) best = launch;
     }
     return best;
 }
