@@ -63,6 +63,15 @@ template <int N, class F> void each_sum(F f)
 {
     for (int i = 0; i < N; i++) f(i, i / 2 % 2, i / 4 * 8 + lane_id() % 4 * 2 + i % 2);
 }
+
+/* A lane's sums of the product of bytes; row: its two rows of a. */
+inline void sum_bytes(int (&d)[32], const unsigned char (&row)[2][32], const gf_matrix &b, bool add)
+{
+    each_sum<32>([&](int i, int which, int column) {
+        d[i] = static_cast<int>((add ? static_cast<unsigned>(d[i]) : 0u) +
+                                bytes_product(row[which], b, column));
+    });
+}
 } // namespace emu
 
 inline void gf_products_begin(GF_EMU_HERE) { emu::ballot(false, file, line); }
@@ -76,22 +85,17 @@ inline void gf_product_64_32(int (&d)[32], const unsigned (&a)[4], gf_matrix b, 
     const emu::message *all = emu::gather({ { a[0], a[1], a[2], a[3] } }, file, line);
     unsigned char row[2][32];
     for (int i = 0; i < 2; i++) emu::row_of(all, emu::lane_id() / 4 + 8 * i, row[i]);
-    emu::each_sum<32>([&](int i, int which, int column) {
-        d[i] = static_cast<int>((add ? static_cast<unsigned>(d[i]) : 0u) +
-                                emu::bytes_product(row[which], b, column));
-    });
+    emu::sum_bytes(d, row, b, add);
 }
 
-inline void gf_product_64_32(int (&d)[32], gf_matrix a, gf_matrix b, bool add)
+inline void gf_product_64_32(int (&d)[32], gf_matrix a, gf_matrix b, bool add, GF_EMU_HERE)
 {
+    emu::ballot(false, file, line);
     const int first = static_cast<int>(threadIdx.x) % 128 / 32 * 16 + emu::lane_id() / 4;
     unsigned char row[2][32];
     for (int i = 0; i < 4; i++)
         memcpy(row[i / 2] + i % 2 * 16, emu::sixteen(a, first + i / 2 * 8, i % 2), 16);
-    emu::each_sum<32>([&](int i, int which, int column) {
-        d[i] = static_cast<int>((add ? static_cast<unsigned>(d[i]) : 0u) +
-                                emu::bytes_product(row[which], b, column));
-    });
+    emu::sum_bytes(d, row, b, add);
 }
 
 inline void gf_product_32_16(float (&d)[16], const unsigned (&a)[4], gf_matrix b, bool add,
