@@ -26,20 +26,22 @@ template <> struct gf_wgmma_pixel<2> {
     typedef unsigned short type;
 };
 
-/* A row of wgmma.variants.h. */
-template <class T_, int K_, int I_, int SUMS_, bool SHARED_, int GROUPS_, bool OWN_>
+/* A row of wgmma.variants.h; KEPT_: digits of its taps along rows that registers hold. */
+template <class T_, int K_, int I_, int SUMS_, int KEPT_, int GROUPS_, bool OWN_>
 struct gf_wgmma_shape {
     typedef T_ T;
     enum { BYTES = static_cast<int>(sizeof(T_)), EACH = 16 / BYTES }; /* EACH: pixels of a chunk */
     enum { K = K_, I = I_, OWN = OWN_, BANDS = GF_WGMMA_BANDS(I_) };
     enum { DIGITS = GF_WGMMA_DIGITS(SUMS_) };
-    enum { CARRIED = SUMS_ == GF_WGMMA_CARRIED, LONG = SUMS_ == GF_WGMMA_LONG };
-    enum { SHARED = SHARED_, ALONG = GF_WGMMA_ALL_ALONG_BYTES(K_, SUMS_) };
+    enum { CARRIED = SUMS_ == GF_WGMMA_CARRIED, TRIMMED = SUMS_ == GF_WGMMA_TRIMMED };
+    enum { LONG = SUMS_ == GF_WGMMA_LONG, KEPT = KEPT_ };
+    enum { ALONG = GF_WGMMA_ALL_ALONG_BYTES(K_, SUMS_), ALONG_KEPT = ALONG / DIGITS * KEPT_ };
     enum { THREADS = GF_WGMMA_THREADS(GROUPS_), WARPS = THREADS / 32 };
-    enum { LOWER = GF_WGMMA_LOWER_BITS(SUMS_, BYTES) };
     enum { CHUNKS = GF_WGMMA_CHUNKS(K_, GROUPS_, BYTES), WIDTH = GF_WGMMA_WIDTH * GROUPS_ };
     enum { STAGE = GF_WGMMA_STAGE_BYTES(K_, GROUPS_, BYTES), STAGES = GF_WGMMA_STAGES(OWN_) };
     enum { AHEAD = GF_WGMMA_AHEAD, DOWN = GF_WGMMA_ALL_DOWN_BYTES(I_) };
+    /* sixteen bytes each of taps that shared memory holds; what a thread brings of them */
+    enum { TAPS = (DOWN + ALONG - ALONG_KEPT) / 16, TAPS_EACH = (TAPS + THREADS - 1) / THREADS };
     enum { PITCH = GF_WGMMA_RESULT_PITCH(GROUPS_, BYTES), HALF = GF_WGMMA_BAND_ROWS * PITCH };
     /* rows of results that are not complete when their last ones begin */
     enum { LAG = GF_WGMMA_BAND_ROWS * (BANDS - 1) };
@@ -49,13 +51,23 @@ struct gf_wgmma_shape {
     enum { TOGETHER = GF_WGMMA_RESULT_CHUNKS(GROUPS_, BYTES), ROWS = THREADS / TOGETHER };
 };
 
+/* Columns of a stage that are outside the image and that results need, the same for all rows, and
+ * for each the column of the stage that stands for it, or one past all where there is none. */
+template <class S> struct gf_wgmma_mends {
+    enum { PIXELS = S::EACH * S::CHUNKS };
+    int n;
+    short column[PIXELS], stand_in[PIXELS];
+};
+
 /* The parts of the shared memory. */
 template <class S> struct gf_wgmma_memory {
     unsigned char *pixels, *down, *along, *results;
+    gf_wgmma_mends<S> *mends;
 
     GF_DEVICE explicit gf_wgmma_memory(unsigned char *first)
         : pixels(first), down(pixels + S::STAGES * S::STAGE), along(down + S::DOWN),
-          results(along + (S::SHARED ? S::ALONG : 0))
+          results(along + S::ALONG - S::ALONG_KEPT),
+          mends(reinterpret_cast<gf_wgmma_mends<S> *>(results + 4 * S::HALF))
     {
     }
 };
@@ -155,18 +167,6 @@ GF_DEVICE void gf_wgmma_fill(const gf_wgmma_args &a, const gf_wgmma_place &place
     }
 }
 
-/* gf_border_index for places that lie near the image. */
-GF_DEVICE int gf_wgmma_fold(int i, int n, int border)
-{
-    if (i >= 0 && i < n) return i;
-    if (i <= -n || i >= 2 * n - 1) return gf_border_index(i, n, border);
-    const int past = i < 0 ? -i : i - n + 1; /* pixels from the last one inside */
-    if (border == GF_B_CONSTANT) return -1;
-    if (border == GF_B_WRAP) return i < 0 ? n - past : past - 1;
-    const int back = border == GF_B_REPLICATE ? 0 : border == GF_B_REFLECT ? past - 1 : past;
-    return i < 0 ? back : n - 1 - back;
-}
-
 /* Where pixel j of a row of a stage lies, from its first one on. */
 template <class S> GF_DEVICE typename S::T *gf_wgmma_at(unsigned char *row, int j)
 {
@@ -174,47 +174,46 @@ template <class S> GF_DEVICE typename S::T *gf_wgmma_at(unsigned char *row, int 
            j % S::EACH;
 }
 
-/* Columns outside, of 64 rows that have come, whose first one is row y: from columns of the stage,
- * or from the image. A thread makes some neighbours. */
+/* Find a block's columns outside. */
+template <class S>
+GF_DEVICE void gf_wgmma_find_mends(const gf_wgmma_args &a, const gf_wgmma_place &place,
+                                   gf_wgmma_mends<S> &mends)
+{
+    enum { PIXELS = gf_wgmma_mends<S>::PIXELS };
+    const int x = place.x - a.lead, first = x < 0 ? a.lead - a.near : 0, past = a.src.width - x;
+    const int before = max(-x - first, 0), end = min(place.x + S::WIDTH, a.dst.width) + a.trail - x;
+    const int n = before + max(end - past, 0);
+    if (threadIdx.x == 0) mends.n = n;
+#pragma unroll 1
+    for (int i = static_cast<int>(threadIdx.x); i < n; i += S::THREADS) {
+        const int column = i < before ? first + i : past + i - before;
+        const int at = gf_border_index(x + column, a.src.width, a.border) - x;
+        mends.column[i] = static_cast<short>(column);
+        mends.stand_in[i] = static_cast<short>(at >= max(-x, 0) && at < PIXELS ? at : PIXELS);
+    }
+}
+
+/* Make them, of 64 rows that have come, whose first one is row y. */
 template <class S>
 GF_DEVICE void gf_wgmma_mend(const gf_wgmma_args &a, const gf_wgmma_place &place,
-                             unsigned char *stage, int first_row)
+                             const gf_wgmma_mends<S> &mends, unsigned char *stage, int y)
 {
     typedef typename S::T T;
-    enum { EACH = 4, PIXELS = S::EACH * S::CHUNKS };
-    const int x = place.x - a.lead, width = a.src.width;
-    const int first = x < 0 ? a.lead - a.near : 0,
-              before = x < 0 ? (-x - first + EACH - 1) / EACH : 0;
-    const int past = width - x, end = min(place.x + S::WIDTH, a.dst.width) + a.trail - x;
-    const int n = before + max((end - past + EACH - 1) / EACH, 0);
 #pragma unroll 1
-    for (int i = static_cast<int>(threadIdx.x); i < n * GF_WGMMA_ROWS; i += S::THREADS) {
-        const int k = i / GF_WGMMA_ROWS, row = i % GF_WGMMA_ROWS;
-        const int j = k < before ? first + EACH * k : past + EACH * (k - before);
-        const int last = min(k < before ? -x : end, j + EACH);
+    for (int i = static_cast<int>(threadIdx.x); i < mends.n * GF_WGMMA_ROWS; i += S::THREADS) {
+        const int row = i % GF_WGMMA_ROWS;
+        const int column = mends.column[i / GF_WGMMA_ROWS];
+        const int stand_in = mends.stand_in[i / GF_WGMMA_ROWS];
         unsigned char *const to = stage + 16 * row;
-        /* mostly the four lie side by side in the image too */
-        const int column = gf_wgmma_fold(x + j, width, a.border);
-        const int way = gf_wgmma_fold(x + j + 1, width, a.border) - column;
-        const int far = gf_wgmma_fold(x + j + EACH - 1, width, a.border);
-        const int at = column - x, furthest = at + way * (EACH - 1);
-        if (column >= 0 && far - column == way * (EACH - 1) && min(at, furthest) >= 0 &&
-            max(at, furthest) < PIXELS) {
-            T v[EACH];
-#pragma unroll
-            for (int p = 0; p < EACH; p++) v[p] = *gf_wgmma_at<S>(to, at + way * p);
-#pragma unroll
-            for (int p = 0; p < EACH; p++)
-                if (j + p < last) *gf_wgmma_at<S>(to, j + p) = v[p];
-            continue;
+        T v = static_cast<T>(a.border_word);
+        if (stand_in < gf_wgmma_mends<S>::PIXELS) {
+            v = *gf_wgmma_at<S>(to, stand_in);
+        } else {
+            const int x = gf_border_index(place.x - a.lead + column, a.src.width, a.border);
+            const int from = gf_border_index(y + row, a.src.height, a.border);
+            if (x >= 0 && from >= 0) v = gf_ldg(gf_row<const T>(a.src, from) + x);
         }
-        const int y = gf_border_index(first_row + row, a.src.height, a.border);
-#pragma unroll 1
-        for (int p = j; p < last; p++) {
-            const int from = gf_wgmma_fold(x + p, width, a.border);
-            *gf_wgmma_at<S>(to, p) = from < 0 || y < 0 ? static_cast<T>(a.border_word)
-                                                       : gf_ldg(gf_row<const T>(a.src, y) + from);
-        }
+        *gf_wgmma_at<S>(to, column) = v;
     }
 }
 
@@ -222,7 +221,7 @@ GF_DEVICE void gf_wgmma_mend(const gf_wgmma_args &a, const gf_wgmma_place &place
 
 /* What a thread keeps. */
 template <class S> struct gf_wgmma_kept {
-    unsigned along[S::DIGITS * S::K][4]; /* its part of the taps along rows */
+    unsigned along[S::KEPT * S::K + 1][4]; /* its part of the uppermost digits of taps along rows */
     int sum[32], third[32];         /* of the first pass; of the third digit where it carries */
     unsigned high[4][4], low[4][4]; /* sixteen rows of them each, split */
     float band[S::BANDS][16];
@@ -238,28 +237,41 @@ GF_DEVICE int gf_wgmma_side(const gf_wgmma_args &a, int x)
     return x + GF_WGMMA_WIDTH < a.src.width ? 3 : 2;
 }
 
+/* Send for all taps: for those that registers hold, and for this thread's part of those that are to
+ * go to shared memory, which gf_wgmma_keep() puts there. */
 template <class S, int KIND>
 GF_DEVICE void gf_wgmma_load(const gf_wgmma_args &a, const gf_wgmma_place &place,
-                             const gf_wgmma_memory<S> &memory, gf_wgmma_kept<S> &kept)
+                             gf_wgmma_kept<S> &kept, uint4 (&taps)[S::TAPS_EACH])
+{
+    const int thread = static_cast<int>(threadIdx.x);
+    const uint4 *const down =
+        static_cast<const uint4 *>(KIND == GF_WGMMA_PLAIN ? a.inner : a.sides);
+    const uint4 *along = down + S::DOWN / 16;
+    if (KIND == GF_WGMMA_FOLDED)
+        along += S::ALONG / 16 * gf_wgmma_side(a, place.x + thread / 128 * GF_WGMMA_WIDTH);
+    const unsigned *const words = reinterpret_cast<const unsigned *>(along) +
+                                  4 * (thread % 128 / 32 * 16 + thread % 32 / 4) + thread % 4;
+#pragma unroll
+    for (int i = 0; i < S::TAPS_EACH; i++) {
+        const int at = thread + i * S::THREADS;
+        if (at < S::TAPS)
+            taps[i] = gf_ldg(at < S::DOWN / 16 ? down + at
+                                               : along + S::ALONG_KEPT / 16 + at - S::DOWN / 16);
+    }
+#pragma unroll
+    for (int i = 0; i < 4 * S::KEPT * S::K; i++)
+        kept.along[i / 4][i % 4] = gf_ldg(words + i / 2 * GF_WGMMA_ALONG_BYTES / 8 + i % 2 * 8 * 4);
+}
+
+template <class S>
+GF_DEVICE void gf_wgmma_keep(const gf_wgmma_memory<S> &memory, const uint4 (&taps)[S::TAPS_EACH],
+                             gf_wgmma_kept<S> &kept)
 {
     const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
-    const uint4 *from = static_cast<const uint4 *>(KIND == GF_WGMMA_PLAIN ? a.inner : a.sides);
-    for (int i = thread; i < S::DOWN / 16; i += S::THREADS)
-        reinterpret_cast<uint4 *>(memory.down)[i] = gf_ldg(from + i);
-    from += S::DOWN / 16;
-    if (KIND == GF_WGMMA_FOLDED)
-        from += S::ALONG / 16 * gf_wgmma_side(a, place.x + group * GF_WGMMA_WIDTH);
-    if (S::SHARED) {
-        for (int i = thread; i < S::ALONG / 16; i += S::THREADS)
-            reinterpret_cast<uint4 *>(memory.along)[i] = gf_ldg(from + i);
-    } else {
-        const unsigned *const words = reinterpret_cast<const unsigned *>(from) +
-                                      4 * (thread % 128 / 32 * 16 + thread % 32 / 4) + thread % 4;
 #pragma unroll
-        for (int i = 0; i < 4 * S::DIGITS * S::K; i++)
-            kept.along[i / 4][i % 4] =
-                gf_ldg(words + i / 2 * GF_WGMMA_ALONG_BYTES / 8 + i % 2 * 8 * 4);
-    }
+    for (int i = 0; i < S::TAPS_EACH; i++)
+        if (thread + i * S::THREADS < S::TAPS)
+            reinterpret_cast<uint4 *>(memory.down)[thread + i * S::THREADS] = taps[i];
     kept.taps = gf_matrix_at(memory.along, GF_WGMMA_ALONG_BYTES / 2, 128);
     const unsigned char *const columns =
         memory.pixels + group * (GF_WGMMA_WIDTH / S::EACH) * GF_WGMMA_CHUNK_BYTES;
@@ -267,34 +279,49 @@ GF_DEVICE void gf_wgmma_load(const gf_wgmma_args &a, const gf_wgmma_place &place
     kept.down = gf_matrix_at(memory.down, GF_WGMMA_DOWN_BYTES / 2, 128);
 }
 
-/* Add the products of a digit of the taps along rows. */
+/* Add the products of a digit of the taps along rows; first: they are the first ones. */
 template <class S>
-GF_DEVICE void gf_wgmma_along(gf_wgmma_kept<S> &kept, int (&sum)[32], gf_matrix pixels, int digit)
+GF_DEVICE void gf_wgmma_along(gf_wgmma_kept<S> &kept, int (&sum)[32], gf_matrix pixels, int digit,
+                              bool first)
 {
     gf_products_begin();
 #pragma unroll
     for (int k = 0; k < S::K; k++) {
-        const int place = digit * S::K + k;
-        const bool add = k > 0 || (&sum == &kept.sum && digit > 0);
         const gf_matrix columns = gf_matrix_move(pixels, 2 * k * GF_WGMMA_CHUNK_BYTES);
-        if (S::SHARED)
-            gf_product_64_32(sum, gf_matrix_move(kept.taps, place * GF_WGMMA_ALONG_BYTES), columns,
-                             add);
+        const bool add = k > 0 || !first;
+        const int place = ((digit - S::KEPT) * S::K + k) * GF_WGMMA_ALONG_BYTES;
+        if (digit < S::KEPT)
+            gf_product_64_32(sum, kept.along[digit * S::K + k], columns, add);
         else
-            gf_product_64_32(sum, kept.along[place], columns, add);
+            gf_product_64_32(sum, gf_matrix_move(kept.taps, place), columns, add);
     }
     gf_products_end();
 }
 
-/* What the products of the next digit are added to; those of a third one may go on meanwhile. */
-template <class S> GF_DEVICE void gf_wgmma_next_digit(gf_wgmma_kept<S> &kept, int base, int add)
+/* What the products of the n-th digit after the first are added to. */
+template <class S> GF_DEVICE int gf_wgmma_next_digit(int sum, int n, const gf_wgmma_args &a)
 {
-    gf_products_wait<S::CARRIED>();
+    const unsigned v = static_cast<unsigned>(sum);
+    if (S::LONG) return sum << 8;
+    if (!S::TRIMMED) return sum * a.base + 128;
+    /* the byte that the last one loses becomes the highest one */
+    return static_cast<int>(n + 1 < S::DIGITS ? (v >> 8) + static_cast<unsigned>(a.add)
+                                              : gf_pick_bytes(v, v, 0x0321));
+}
+
+/* All sums along rows; those of the first digit, and of a third one that carries, are on their way:
+ * the latter may go on while the first ones are taken further. */
+template <class S>
+GF_DEVICE void gf_wgmma_digits(const gf_wgmma_args &a, gf_wgmma_kept<S> &kept, gf_matrix pixels)
+{
 #pragma unroll
-    for (int i = 0; i < 32; i++)
-        kept.sum[i] =
-            S::LONG ? kept.sum[i] << 8
-                    : kept.sum[i] * (S::BYTES == 1 ? base : 256) + (S::BYTES == 1 ? 128 : add);
+    for (int n = 1; n < S::DIGITS - S::CARRIED; n++) {
+        gf_products_wait<S::CARRIED>();
+#pragma unroll
+        for (int i = 0; i < 32; i++) kept.sum[i] = gf_wgmma_next_digit<S>(kept.sum[i], n, a);
+        gf_wgmma_along<S>(kept, kept.sum, pixels, S::TRIMMED ? S::DIGITS - 1 - n : n, false);
+    }
+    gf_products_wait();
 }
 
 /* Split 32 rows of sums, see GF_WGMMA_UPPER_BITS. As binary16 such a number is itself times 2^-24.
@@ -311,12 +338,12 @@ template <class S> GF_DEVICE void gf_wgmma_split(gf_wgmma_kept<S> &kept, int hal
             v += static_cast<unsigned>(kept.third[16 * half + 2 * i]) >> 8;
             w += static_cast<unsigned>(kept.third[16 * half + 2 * i + 1]) >> 8;
         }
-        high = gf_pick_bytes(v, w, 0x7632);
+        high = gf_pick_bytes(v, w, S::TRIMMED ? 0x6521 : 0x7632);
         if (S::LONG) {
             high = high >> 5 & 0x07ff07ffu;
             low = gf_pick_bytes(v, w, 0x6521) >> 2 & 0x07ff07ffu;
-        } else if (S::LOWER == 11) {
-            low = gf_pick_bytes(v, w, 0x5410) >> 5 & 0x07ff07ffu;
+        } else if (S::TRIMMED) {
+            low = gf_pick_bytes(v, w, 0x4703) >> 5 & 0x07ff07ffu;
         } else {
             low = gf_second_bytes(v, w);
         }
@@ -487,11 +514,11 @@ template <int KIND> GF_DEVICE void gf_wgmma_arrive()
 /* The stage whose rows are made sums of is there, and none has the one before it in use. */
 template <class S, int KIND>
 GF_DEVICE void gf_wgmma_ready(const gf_wgmma_args &a, const gf_wgmma_place &place,
-                              unsigned char *stage, int row)
+                              const gf_wgmma_memory<S> &memory, int stage, int row)
 {
     __syncthreads();
     if (KIND != GF_WGMMA_MENDED) return;
-    gf_wgmma_mend<S>(a, place, stage, row);
+    gf_wgmma_mend<S>(a, place, *memory.mends, memory.pixels + stage, row);
     gf_products_may_read();
     __syncthreads();
 }
@@ -513,14 +540,17 @@ GF_DEVICE void gf_wgmma_walk(const gf_wgmma_args &a, gf_wgmma_place &place, unsi
         memory.pixels + (a.lead / 16 + warp) * GF_WGMMA_CHUNK_BYTES + lane % 4 * 32 + lane / 4 * 2;
     if (KIND == GF_WGMMA_FOLDED && a.border == GF_B_CONSTANT)
         gf_wgmma_surround<S>(a, memory.pixels);
+    if (KIND == GF_WGMMA_MENDED) gf_wgmma_find_mends<S>(a, place, *memory.mends);
+    gf_wgmma_kept<S> kept;
+    uint4 taps[S::TAPS_EACH];
+    gf_wgmma_load<S, KIND>(a, place, kept, taps);
     int ahead = place.y - a.rise; /* the row that is sent for next */
     place.stage = memory.pixels + (warp * 8 + lane % 8) * 16 + lane / 8 * GF_WGMMA_CHUNK_BYTES;
     for (int i = 0; i < S::AHEAD; i++) {
         if (i < place.steps) gf_wgmma_fill<S, KIND>(a, place, ahead);
         ahead += GF_WGMMA_ROWS, place.from += GF_WGMMA_ROWS * a.src.pitch, place.stage += S::STAGE;
     }
-    gf_wgmma_kept<S> kept;
-    gf_wgmma_load<S, KIND>(a, place, memory, kept);
+    gf_wgmma_keep<S>(memory, taps, kept);
     gf_wgmma_arrive<KIND>();
     int stage = 0, buffer = 0;
     for (int turn = 0; turn < place.steps; turn += S::TURN)
@@ -528,23 +558,17 @@ GF_DEVICE void gf_wgmma_walk(const gf_wgmma_args &a, gf_wgmma_place &place, unsi
         for (int u = 0; u < S::TURN; u++) {
             const int step = turn + u, row = step * GF_WGMMA_ROWS - S::LAG;
             if (S::TURN > 1 && step >= place.steps) break;
-            gf_wgmma_ready<S, KIND>(a, place, memory.pixels + stage,
-                                    ahead - S::AHEAD * GF_WGMMA_ROWS);
+            gf_wgmma_ready<S, KIND>(a, place, memory, stage, ahead - S::AHEAD * GF_WGMMA_ROWS);
             const gf_matrix pixels = gf_matrix_move(kept.pixels, stage);
-            gf_wgmma_along<S>(kept, kept.sum, pixels, 0);
-            if (S::CARRIED) gf_wgmma_along<S>(kept, kept.third, pixels, 2);
+            gf_wgmma_along<S>(kept, kept.sum, pixels, S::TRIMMED ? S::DIGITS - 1 : 0, true);
+            if (S::CARRIED) gf_wgmma_along<S>(kept, kept.third, pixels, 2, true);
             /* for the next step; before stores, which would be waited for too */
             gf_wgmma_arrive<KIND>();
             if (step + S::AHEAD < place.steps) gf_wgmma_fill<S, KIND>(a, place, ahead);
             gf_wgmma_store<S, KIND>(a, place, row - GF_WGMMA_ROWS, memory.results + buffer);
             buffer ^= 2 * S::HALF;
             stage = gf_wgmma_after<S>(stage, 1);
-#pragma unroll
-            for (int digit = 1; digit < S::DIGITS - S::CARRIED; digit++) {
-                gf_wgmma_next_digit(kept, a.base, a.add);
-                gf_wgmma_along<S>(kept, kept.sum, pixels, digit);
-            }
-            gf_products_wait();
+            gf_wgmma_digits<S>(a, kept, pixels);
             const int first_band = 2 * u % S::BANDS, second_band = (first_band + 1) % S::BANDS;
             const int own = row + a.rise;
             int numbers[16];
@@ -580,10 +604,11 @@ GF_DEVICE void gf_wgmma_walk(const gf_wgmma_args &a, gf_wgmma_place &place, unsi
 template <class T, int K, int I, int SUMS, int GROUPS, bool OWN>
 GF_DEVICE void gf_wgmma_block(const gf_wgmma_args &a, unsigned char *shared)
 {
-    enum { SHARED = GF_WGMMA_ALONG_SHARED(SUMS) };
     enum { SIDES = sizeof(T) == 1 ? GF_WGMMA_LONG : SUMS };
-    typedef gf_wgmma_shape<T, K, I, SUMS, SHARED, GROUPS, OWN> S;
-    typedef gf_wgmma_shape<T, K, I, SIDES, SHARED, GROUPS, OWN> side;
+    typedef gf_wgmma_shape<T, K, I, SUMS, GF_WGMMA_KEPT(K, SUMS), GROUPS, OWN> S;
+    /* those of all digits, or of none, as those of the others */
+    enum { KEPT = GF_WGMMA_KEPT(K, SUMS) > 0 ? GF_WGMMA_KEPT(K, SIDES) : 0 };
+    typedef gf_wgmma_shape<T, K, I, SIDES, KEPT, GROUPS, OWN> side;
     gf_wgmma_place place = gf_wgmma_find<S>(a);
     const int first = place.x - a.lead;
     const bool whole = ((reinterpret_cast<long long>(a.dst.data) | a.dst.pitch) & 15) == 0;

@@ -88,7 +88,8 @@ typedef struct wgmma_sums {
 /* What the lowest digit counts, in sums. */
 static double lowest(const wgmma_sums *sums)
 {
-    return sums->kind == GF_WGMMA_CARRIED ? ldexp(1, -8 * sums->bytes) : 1;
+    const bool third = sums->kind == GF_WGMMA_CARRIED || sums->kind == GF_WGMMA_TRIMMED;
+    return third ? ldexp(1, -8 * sums->bytes) : 1;
 }
 
 /* The greatest number that digits below the uppermost hold. */
@@ -359,8 +360,7 @@ static unsigned char *fill_along(const wgmma_along *a, unsigned char *to)
 static unsigned char *fill_down(const gfi_window *w, const wgmma_shape *s, const wgmma_sums *sums,
                                 unsigned char *to)
 {
-    const int all = s->i * GF_WGMMA_DOWN_BYTES,
-              lower = GF_WGMMA_LOWER_BITS(sums->kind, sums->bytes);
+    const int all = s->i * GF_WGMMA_DOWN_BYTES, lower = GF_WGMMA_LOWER_BITS(sums->kind);
     const double factor = down_factor(w, sums);
     for (int place = 0; place < s->i; place++, to += GF_WGMMA_DOWN_BYTES)
         for (int row = 0; row < GF_WGMMA_BAND_ROWS; row++)
@@ -501,9 +501,10 @@ static double steps_of(const wgmma_shape *s, int rows)
 }
 
 /* A launch of blocks of so many rows. Of a batch there are so many that they fill the chip however
- * long they take. */
+ * long they take, but for LAST of them at the end. */
 static wgmma_launch launch_of(const gfi_request *request, const wgmma_shape *s, int rows)
 {
+    static const double LAST = 0.65; /* measured */
     const double slots = (double)gfi_window_chip(request).multiprocessors * s->blocks;
     const int strips = gfi_divide_up(request->out.width, GF_WGMMA_WIDTH * s->groups);
     wgmma_launch launch = { .sides = sides_of(request, s, strips), .rows = rows };
@@ -512,7 +513,7 @@ static wgmma_launch launch_of(const gfi_request *request, const wgmma_shape *s, 
     launch.blocks = launch.sides_blocks + launch.strips * gfi_divide_up(request->out.height, rows);
     launch.ns = ceil(launch.blocks / slots) * steps_of(s, rows) * s->step_ns;
     if (request->usual_images > 1) {
-        launch.last_ns = steps_of(s, rows) * s->step_ns;
+        launch.last_ns = LAST * steps_of(s, rows) * s->step_ns;
         launch.ns = (launch.sides_blocks * steps_of(s, rows / 2) +
                      (launch.blocks - launch.sides_blocks) * steps_of(s, rows)) /
                     slots * s->step_ns;
