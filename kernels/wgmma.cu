@@ -35,6 +35,7 @@ struct gf_wgmma_shape {
     enum { DIGITS = GF_WGMMA_DIGITS(SUMS_) };
     enum { CARRIED = SUMS_ == GF_WGMMA_CARRIED, TRIMMED = SUMS_ == GF_WGMMA_TRIMMED };
     enum { LONG = SUMS_ == GF_WGMMA_LONG, KEPT = KEPT_ };
+    enum { HALF_CUT = GF_WGMMA_HALF_CUT(SUMS_) };
     enum { ALONG = GF_WGMMA_ALL_ALONG_BYTES(K_, SUMS_), ALONG_KEPT = ALONG / DIGITS * KEPT_ };
     enum { THREADS = GF_WGMMA_THREADS(GROUPS_), WARPS = THREADS / 32 };
     enum { CHUNKS = GF_WGMMA_CHUNKS(K_, GROUPS_, BYTES), WIDTH = GF_WGMMA_WIDTH * GROUPS_ };
@@ -303,7 +304,7 @@ template <class S> GF_DEVICE int gf_wgmma_next_digit(int sum, int n, const gf_wg
 {
     const unsigned v = static_cast<unsigned>(sum);
     if (S::LONG) return sum << 8;
-    if (!S::TRIMMED) return sum * a.base + 128;
+    if (!S::TRIMMED) return sum * a.base + S::HALF_CUT;
     /* the byte that the last one loses becomes the highest one */
     return static_cast<int>(n + 1 < S::DIGITS ? (v >> 8) + static_cast<unsigned>(a.add)
                                               : gf_pick_bytes(v, v, 0x0321));

@@ -25,9 +25,9 @@
 
 /* Sums along rows. SHORT: of 27 bits, of taps of two digits of eight bits, of which the upper one
  * counts `base` times, 256 or more. CARRIED: such sums, to which a third digit, 2^-8 each, adds
- * whole numbers. TRIMMED: of 27 bits, of three digits, lowest first, whose sums lose a byte before
- * the next one's products; serve for u16. LONG: of 32 bits, of three digits; these serve at the
- * sides of u8 images always.
+ * whole numbers. TRIMMED: of 27 bits, of three digits, lowest first; they lose a byte before the
+ * next one's products, and once get `add` for all that is lost on average; for u16. LONG: of 32
+ * bits, of three digits; these serve at the sides of u8 images always.
  *
  * A pixel of two bytes is two columns to the first pass: the upper one counts for a digit, the
  * lower one for the next lower digit. */
@@ -39,6 +39,9 @@ enum { GF_WGMMA_SHORT, GF_WGMMA_CARRIED, GF_WGMMA_TRIMMED, GF_WGMMA_LONG };
 enum { GF_WGMMA_UPPER_BITS = 11 };
 #define GF_WGMMA_LOWER_BITS(SUMS) ((SUMS) == GF_WGMMA_LONG || (SUMS) == GF_WGMMA_TRIMMED ? 11 : 8)
 #define GF_WGMMA_SUM_BITS(SUMS) ((SUMS) == GF_WGMMA_LONG ? 32 : 27)
+/* Half of what the bits count that are cut off: sums begin with it. */
+#define GF_WGMMA_HALF_CUT(SUMS)                                                                    \
+    (1 << (GF_WGMMA_SUM_BITS(SUMS) - GF_WGMMA_UPPER_BITS - GF_WGMMA_LOWER_BITS(SUMS) - 1))
 
 /* Columns of results of a warpgroup; rows of the source that are made sums of at a time, and rows
  * of results whose bands lie together. */

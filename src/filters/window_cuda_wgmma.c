@@ -227,8 +227,8 @@ static double lost_by_low_parts(const gfi_window *w, const wgmma_sums *sums)
  * they are split, too. */
 static double lost(const gfi_window *w, const wgmma_shape *s, const wgmma_sums *sums)
 {
-    if (sums->bytes == 1) return 1 << 7;
-    return (1 << 4) + lost_by_lowest(w, sums) + lost_by_cuts(w, s, sums) * sums->factor / 2;
+    return GF_WGMMA_HALF_CUT(sums->kind) + lost_by_lowest(w, sums) +
+           lost_by_cuts(w, s, sums) * sums->factor / 2;
 }
 
 /* Levels that sums along rows may be wrong by for the taps' being rounded: what results may be, but
@@ -243,10 +243,9 @@ static double digits_may_miss(const gfi_window *w, const wgmma_sums *sums, doubl
     double other;
     if (sums->kind == GF_WGMMA_LONG)
         other = SPLIT * row * sums->factor;
-    else if (sums->bytes == 1)
-        other = (1 << 7) + carry + lost_by_low_parts(w, sums);
     else
-        other = (1 << 4) + carry + lost_by_low_parts(w, sums) + lost_by_lowest(w, sums);
+        other = GF_WGMMA_HALF_CUT(sums->kind) + carry + lost_by_low_parts(w, sums) +
+                lost_by_lowest(w, sums);
     return allowed / (gain_of(w) * col) - other / sums->factor -
            (sums->bytes == 1 ? cuts : cuts / 2);
 }
