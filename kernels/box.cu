@@ -1,12 +1,13 @@
 /* Sums over rectangles of taps that are all equal, rows and columns in one launch.
  *
- * u8 and u16, to the same type: a block walks down a strip of the source, eight rows a step. Some
+ * u8 and u16, to the same type: a block walks along a strip of the source, eight rows a step. Some
  * of its threads keep the sums of their columns' kh rows: a row enters, another leaves. Rows come
- * by asynchronous copies to a ring in shared memory, where those of a window stay if there is room,
- * so that the source is read once. Eight rows of such sums lie in shared memory; the other threads
- * make a run of one row's results each, of the step before: they add up the first window, then a
- * column enters and another leaves. Integers leave nothing behind, so all is exact until the one
- * multiplication at the end.
+ * by asynchronous copies to a ring in shared memory, where those of a window stay, so that the
+ * source is read once. Where there is no room for them, rows are read into registers, a second time
+ * when they leave. Eight rows of such sums lie in shared memory; the other threads make a run of
+ * one row's results each, of the step before: they add up the first window, then a column enters
+ * and another leaves. Integers leave nothing behind, so all is exact until the one multiplication
+ * at the end.
  *
  * All else: a block makes eight rows of sums of columns, then a warp each row of windows. Nothing
  * is ever subtracted, so a value that is huge, or not finite, is felt by its windows only. */
@@ -14,12 +15,14 @@
 #include "kernels/box.variants.h"
 
 #ifdef GF_HAVE_TENSOR /* asynchronous copies */
-/* Rows in shared memory of a walking kernel whose blocks have so many groups of columns. */
-template <int GROUPS> struct gf_box_shape {
+/* A walking kernel whose blocks have so many groups of columns and whose threads make so many
+ * results of a row: its rows in shared memory; whether rows that leave are read again. */
+template <int GROUPS, int RUN_, bool AGAIN_> struct gf_box_shape {
     enum { RING_PITCH = GF_BOX_RING_PITCH(GROUPS), PITCH_OF_SUMS = GF_BOX_PITCH_OF_SUMS(GROUPS) };
+    enum { RUN = RUN_, AGAIN = AGAIN_ };
 };
 
-/* ---- walking down: sums of columns ---------------------------------------------------------- */
+/* ---- walking: sums of columns --------------------------------------------------------------- */
 
 /* Where a thread's columns are: a group of 8 bytes of pixels of type T. */
 template <class T> struct gf_box_group {
@@ -91,16 +94,14 @@ template <class T> struct gf_box_columns {
 };
 
 /* A thread's group of the ring's rows. Steps take eight rows of it, the next ones are under way to
- * rows behind those. Where a window's rows are few, those that leave a step's windows are still
- * there; else they are read again, to a ring of the same size behind. A thread copies and reads its
- * own group only, so nobody waits for anybody. */
+ * rows behind those; those that leave a step's windows are still there. A thread copies and reads
+ * its own group only, so nobody waits for anybody. */
 template <class T, class Shape> struct gf_box_ring {
     enum { ROW = Shape::RING_PITCH, STEP = GF_BOX_STEP * ROW, AHEAD = GF_BOX_STEP * GF_BOX_AHEAD };
     const gf_boxwalk_args &a;
     const gf_box_group<T> &group;
     unsigned char *const begin;
-    const int size;   /* bytes */
-    const bool keeps; /* the rows of a window */
+    const int size; /* bytes */
     gf_box_columns<T> columns;
     int at;          /* where the step's first row is, from `begin` on */
     int y;           /* that row of the source */
@@ -108,8 +109,8 @@ template <class T, class Shape> struct gf_box_ring {
 
     GF_DEVICE gf_box_ring(const gf_boxwalk_args &a_, const gf_box_group<T> &group_,
                           unsigned char *begin_, int y_, int start_)
-        : a(a_), group(group_), begin(begin_), size(a_.ring_rows * ROW),
-          keeps(a_.ring_rows >= a_.kh + AHEAD), columns(), at(0), y(y_), start(start_)
+        : a(a_), group(group_), begin(begin_), size(a_.ring_rows * ROW), columns(), at(0), y(y_),
+          start(start_)
     {
 #pragma unroll 1
         for (int i = 0; i < AHEAD; i += GF_BOX_STEP) copy(y + i, i * ROW);
@@ -119,11 +120,10 @@ template <class T, class Shape> struct gf_box_ring {
     {
         return *reinterpret_cast<const uint2 *>(begin + from);
     }
-    /* Rows of a step that begins with row from, and those that leave its windows. */
+    /* Rows of a step that begins with row from. */
     GF_DEVICE void copy(int from, int to) const
     {
         group.template copy<ROW>(a, from, begin + to);
-        if (!keeps && from >= start) group.template copy<ROW>(a, from - a.kh, begin + size + to);
         gf_copy_async_commit();
     }
     /* Go on; the rows that have left make room for those of a later step. */
@@ -144,11 +144,10 @@ template <class T, class Shape> struct gf_box_ring {
         }
         next();
     }
-    /* The rows that leave; `rest` bytes on, the first ring begins anew. */
+    /* The rows that leave; `rest` bytes on, the ring begins anew. */
     GF_DEVICE void leaving(uint2 (&out)[GF_BOX_STEP]) const
     {
-        const int from = keeps ? wrapped(at - a.kh * ROW + size) : size + at;
-        const int rest = keeps ? size - from : STEP;
+        const int from = wrapped(at - a.kh * ROW + size), rest = size - from;
         if (rest >= STEP) {
 #pragma unroll
             for (int r = 0; r < GF_BOX_STEP; r++) out[r] = pixels(from + r * ROW);
@@ -179,7 +178,7 @@ template <class T, class Shape> struct gf_box_ring {
     }
 };
 
-/* ---- walking down: a block ------------------------------------------------------------------ */
+/* ---- walking: a block ----------------------------------------------------------------------- */
 
 template <class T> struct gf_box_sum; /* of a window */
 
@@ -188,22 +187,28 @@ template <class T, class Shape> struct gf_box_walker {
     enum { SUMS = GF_BOX_STEP * Shape::PITCH_OF_SUMS };
     typedef typename gf_box_sum<T>::column S;
     const gf_boxwalk_args &a;
-    int x, y, width, rows; /* of its results */
-    int first, used;       /* the source's columns it needs */
-    unsigned *list;        /* see list_folds() */
+    int x, width;    /* of its results */
+    int y, by, rows; /* the first row, from it to the next one, how many */
+    int first, used; /* the source's columns it needs */
+    unsigned *list;  /* see list_folds() */
     unsigned char *sums, *ring, *results;
     int folds;
 
+    /* Segments whose rows are read again are walked in pairs, up and down from where they meet, so
+     * that both find the first windows' rows in the second-level cache. */
     GF_DEVICE gf_box_walker(const gf_boxwalk_args &a_, unsigned char *shared) : a(a_)
     {
         const int strip = static_cast<int>(blockIdx.x) % a.strips;
-        x = strip * a.step, y = static_cast<int>(blockIdx.x) / a.strips * a.rows;
-        width = min(a.step, a.dst.width - x), rows = min(a.rows, a.dst.height - y);
+        const int segment = static_cast<int>(blockIdx.x) / a.strips;
+        x = strip * a.step, width = min(a.step, a.dst.width - x);
+        y = segment * a.rows, rows = min(a.rows, a.dst.height - y);
+        by = Shape::AGAIN && segment % 2 == 0 ? -1 : 1;
+        if (by < 0) y += rows - 1;
         first = x - a.ax - a.left, used = a.left + width + a.kw - 1;
         list = reinterpret_cast<unsigned *>(shared);
         sums = shared + GF_BOX_LIST_BYTES;
         ring = sums + 2 * SUMS;
-        results = ring + GF_BOX_ROWS_OF_BOTH(a.ring_rows, a.kh) * Shape::RING_PITCH;
+        results = ring + a.ring_rows * Shape::RING_PITCH;
         folds = a.border == GF_B_WRAP ? 0 : list_folds();
     }
     /* Columns that the source has not, from those that are the same: how many there are. An entry
@@ -223,7 +228,8 @@ template <class T, class Shape> struct gf_box_walker {
         }
         return before + behind;
     }
-    /* The eight rows of sums of the step that makes output rows y + i …; two steps' are there. */
+    /* The eight rows of sums of the step that makes rows i … of the results; two steps'
+     * are there. */
     GF_DEVICE unsigned char *sums_of(int i) const { return sums + i / GF_BOX_STEP % 2 * SUMS; }
     /* Wait until they are complete, and all results of the step before. */
     GF_DEVICE void wait(int i) const
@@ -268,7 +274,167 @@ GF_DEVICE void gf_box_sum_columns(const gf_box_walker<T, Shape> &block)
     }
 }
 
-/* ---- walking down: sums of windows ---------------------------------------------------------- */
+/* ---- walking: sums of columns from rows that are read again ---------------------------------- */
+
+/* The rows of a thread's group, eight at a time. */
+template <class T> struct gf_box_rows {
+    const gf_boxwalk_args &a;
+    const gf_box_group<T> &group;
+    const int by;         /* rows from one to the next, 1 or -1 */
+    const long long down; /* the same in bytes */
+    const char *top;      /* its pixels of row 0; if it reads none, the source's first ones */
+
+    GF_DEVICE gf_box_rows(const gf_boxwalk_args &a_, const gf_box_group<T> &group_, int by_)
+        : a(a_), group(group_), by(by_), down(by_ * a_.src.pitch)
+    {
+        top =
+            reinterpret_cast<const char *>(gf_row<const T>(a.src, 0) + (group.reads ? group.x : 0));
+    }
+    GF_DEVICE const char *at(int y) const { return top + y * a.src.pitch; }
+    /* How many times eight rows from y on can be read as they are, also past their last column. */
+    GF_DEVICE int inside(int y) const
+    {
+        if (y < 0 || y >= a.src.height - 1) return 0;
+        return (by > 0 ? a.src.height - 1 - y : y + 1) / GF_BOX_STEP;
+    }
+    /* Eight rows from y on, wherever they are. Columns that the source has not may have any value.
+     */
+    GF_DEVICE void read(int y, uint2 (&to)[GF_BOX_STEP]) const
+    {
+        const int own = static_cast<int>(threadIdx.x) % GF_BOX_STEP;
+        const int folded = gf_border_index(y + by * own, a.src.height, a.border);
+#pragma unroll
+        for (int r = 0; r < GF_BOX_STEP; r++) {
+            const int row = gf_shfl(folded, r);
+            to[r] = make_uint2(a.outside_pixels, a.outside_pixels);
+            if (row < 0 || !group.reads) continue;
+            if (group.whole || row < a.src.height - 1)
+                to[r] = gf_ldg(reinterpret_cast<const uint2 *>(at(row)));
+            else
+                to[r] = some(at(row), (a.src.width - group.x) * static_cast<int>(sizeof(T)));
+        }
+    }
+    /* The first n of 8 bytes, 0 < n < 8: behind the last row's end there may be nothing. */
+    GF_DEVICE static uint2 some(const char *at, int n)
+    {
+        const unsigned word = n & 4 ? gf_ldg(reinterpret_cast<const unsigned *>(at)) : 0;
+        if (n & 4) at += 4;
+        unsigned rest = n & 2 ? gf_ldg(reinterpret_cast<const unsigned short *>(at)) : 0;
+        if (n & 1) {
+            const unsigned char *const last = reinterpret_cast<const unsigned char *>(at + (n & 2));
+            rest |= static_cast<unsigned>(gf_ldg(last)) << 8 * (n & 2);
+        }
+        return n & 4 ? make_uint2(word, rest) : make_uint2(rest, 0);
+    }
+};
+
+/* What the threads do that keep sums of columns. The rows that enter and leave in the next step are
+ * in registers. */
+template <class T, class Shape> struct gf_box_column_sums {
+    enum { STEP = GF_BOX_STEP };
+    const gf_box_walker<T, Shape> &block;
+    const gf_box_rows<T> &rows;
+    gf_box_columns<T> columns;
+    uint2 in[STEP], out[STEP];
+
+    GF_DEVICE gf_box_column_sums(const gf_box_walker<T, Shape> &block_, const gf_box_rows<T> &rows_)
+        : block(block_), rows(rows_), columns(), in(), out()
+    {
+    }
+    GF_DEVICE uint2 next(const char *&at) const
+    {
+        const uint2 v = gf_ldg(reinterpret_cast<const uint2 *>(at));
+        at += rows.down;
+        return v;
+    }
+    /* A step before the first results: add up eight rows but for the first `skip`. y: the first row
+     * of the next step. INSIDE: its rows are read as they are, each when its registers are free. */
+    template <bool INSIDE> GF_DEVICE void fill(int y, int skip)
+    {
+        const char *enters = INSIDE ? rows.at(y) : nullptr;
+#pragma unroll
+        for (int r = 0; r < STEP; r++) {
+            if (r >= skip) columns.change(in[r], make_uint2(0, 0));
+            if (INSIDE) in[r] = next(enters);
+        }
+        if (!INSIDE) rows.read(y, in);
+    }
+    GF_DEVICE void write(int i, int r) const
+    {
+        unsigned char *const to = block.sums_of(i) + 16 * static_cast<int>(threadIdx.x);
+        const unsigned *const sum = columns.sum;
+        *reinterpret_cast<uint4 *>(to + r * Shape::PITCH_OF_SUMS) =
+            make_uint4(sum[0], sum[1], sum[2], sum[3]);
+    }
+    /* Steps for rows i … end - 1 of the block's results; y: as before, and all rows are inside. A
+     * loop of its own, whose rows' registers are never copied: that would wait for them. */
+    GF_DEVICE void steps_inside(int y, int i, int end)
+    {
+        const char *enters = rows.at(y), *leaves = rows.at(y - rows.by * block.a.kh);
+#pragma unroll 1
+        for (; i < end; i += STEP) {
+#pragma unroll
+            for (int r = 0; r < STEP; r++) {
+                columns.change(in[r], out[r]);
+                in[r] = next(enters), out[r] = next(leaves);
+                write(i, r);
+            }
+            block.wait(i);
+        }
+    }
+    GF_DEVICE void step_folded(int y, int i)
+    {
+#pragma unroll
+        for (int r = 0; r < STEP; r++) {
+            columns.change(in[r], out[r]);
+            write(i, r);
+        }
+        if (i + STEP < block.rows) {
+            rows.read(y, in);
+            rows.read(y - rows.by * block.a.kh, out);
+        }
+        block.wait(i);
+    }
+};
+
+template <class T, class Shape>
+GF_DEVICE void gf_box_sum_columns_again(const gf_box_walker<T, Shape> &block)
+{
+    enum { STEP = GF_BOX_STEP, N = gf_box_group<T>::N };
+    const gf_boxwalk_args &a = block.a;
+    const int thread = static_cast<int>(threadIdx.x), by = block.by;
+    const int ahead = (a.kh - 1 + STEP - 1) / STEP * STEP; /* as in the other form */
+    const gf_box_group<T> group(a, block.first + N * thread, N * thread < block.used);
+    const gf_box_rows<T> rows(a, group, by);
+    gf_box_column_sums<T, Shape> sums(block, rows);
+    /* the row that enters the first results' windows */
+    const int start = block.y - a.ay + (by > 0 ? a.kh - 1 : 0);
+    rows.read(start - by * ahead, sums.in);
+#pragma unroll 1
+    for (int i = -ahead; i < 0; i += STEP) {
+        const int y = start + by * (i + STEP);
+        if (rows.inside(y) > 0)
+            sums.template fill<true>(y, 1 - a.kh - i);
+        else
+            sums.template fill<false>(y, 1 - a.kh - i);
+    }
+    rows.read(start - by * a.kh, sums.out);
+    sums.out[0] = make_uint2(0, 0); /* was never in */
+    int i = 0;
+#pragma unroll 1
+    while (i < block.rows) {
+        const int y = start + by * (i + STEP);
+        const int most = rows.inside(y - by * a.kh) > 0 ? rows.inside(y) : 0;
+        const int n = min(most, (block.rows - i + STEP - 1) / STEP);
+        if (n > 0)
+            sums.steps_inside(y, i, i + n * STEP);
+        else
+            sums.step_folded(y, i);
+        i += max(n, 1) * STEP;
+    }
+}
+
+/* ---- walking: sums of windows --------------------------------------------------------------- */
 
 /* How columns enter and leave the sum of a window, and what becomes of it: the low bits of a float
  * that lies so high that adding has rounded it, half to even. w: four words of sums of columns.
@@ -340,7 +506,7 @@ struct gf_box_words {
 
 /* A run of results. row: sums of the columns from that on of which column LEFT is the first
  * window's first; column RIGHT of a later group is the first behind it. */
-template <class T, int LEFT, int RIGHT>
+template <class T, int LEFT, int RIGHT, int RUN>
 GF_DEVICE void gf_box_along(const gf_boxwalk_args &a, const unsigned char *row, unsigned char *to)
 {
     enum { N = gf_box_group<T>::N };
@@ -359,7 +525,7 @@ GF_DEVICE void gf_box_along(const gf_boxwalk_args &a, const unsigned char *row, 
 #pragma unroll
     for (int i = 0; i < RIGHT; i++) sum.enter(right[0].w, i);
 #pragma unroll
-    for (int i = 0; i < GF_BOX_WALK_RUN; i += 2 * N, to += 16) {
+    for (int i = 0; i < RUN; i += 2 * N, to += 16) {
         uint2 pixels[2];
 #pragma unroll
         for (int half = 0; half < 2; half++) {
@@ -401,7 +567,7 @@ GF_DEVICE void gf_box_put_some(char *to, uint4 v, int n)
 template <class T, int LEFT, int RIGHT, class Shape>
 GF_DEVICE void gf_box_sum_windows(const gf_box_walker<T, Shape> &block)
 {
-    enum { STEP = GF_BOX_STEP, RUN = GF_BOX_WALK_RUN, BYTES = RUN * sizeof(T), N = 16 / sizeof(T) };
+    enum { STEP = GF_BOX_STEP, RUN = Shape::RUN, BYTES = RUN * sizeof(T), N = 16 / sizeof(T) };
     enum { LANES = 4 * RUN / N, AT_ONCE = 32 / LANES, PITCH = 4 * BYTES + 16 };
     const gf_boxwalk_args &a = block.a;
     const int number = static_cast<int>(threadIdx.x) - a.walkers, lane = number % 32;
@@ -411,15 +577,16 @@ GF_DEVICE void gf_box_sum_windows(const gf_box_walker<T, Shape> &block)
     unsigned char *const own = results + lane % STEP * PITCH + lane / STEP * BYTES;
     const unsigned char *const from = results + lane / LANES * PITCH + lane % LANES * 16;
     const int n = min(block.width - column, static_cast<int>(N)); /* that the lane stores */
-    char *to =
-        reinterpret_cast<char *>(gf_row<T>(a.dst, block.y + lane / LANES) + block.x + column);
+    const long long pitch = block.by * a.dst.pitch;
+    char *to = reinterpret_cast<char *>(gf_row<T>(a.dst, block.y + block.by * (lane / LANES)) +
+                                        block.x + column);
 #pragma unroll 1
     for (int i = 0; i < block.rows; i += STEP) {
         block.wait(i);
-        if (run < block.width) gf_box_along<T, LEFT, RIGHT>(a, block.sums_of(i) + in_row, own);
+        if (run < block.width) gf_box_along<T, LEFT, RIGHT, RUN>(a, block.sums_of(i) + in_row, own);
         gf_sync_warp();
 #pragma unroll
-        for (int r = 0; r < STEP; r += AT_ONCE, to += AT_ONCE * a.dst.pitch) {
+        for (int r = 0; r < STEP; r += AT_ONCE, to += AT_ONCE * pitch) {
             if (i + r + lane / LANES >= block.rows) continue;
             const uint4 v = *reinterpret_cast<const uint4 *>(from + r * PITCH);
             if (n == N)
@@ -467,27 +634,32 @@ template <class T, class Shape>
 GF_DEVICE void gf_box_walk(const gf_boxwalk_args &a, unsigned char *shared)
 {
     const gf_box_walker<T, Shape> block(a, shared);
-    if (static_cast<int>(threadIdx.x) < a.walkers)
-        gf_box_sum_columns(block);
-    else
+    if (static_cast<int>(threadIdx.x) >= a.walkers)
         gf_box_sum_windows_any(block);
+    else if (Shape::AGAIN)
+        gf_box_sum_columns_again(block);
+    else
+        gf_box_sum_columns(block);
 }
 #endif
 
 #ifdef GF_HAVE_TENSOR
-#define GF_BOX_WALK(T, GROUPS, a, shared) gf_box_walk<T, gf_box_shape<GROUPS>>(a, shared)
+#define GF_BOX_WALK(T, SHAPE, AGAIN, a, shared)                                                    \
+    gf_box_walk<T, gf_box_shape<GF_BOX_##SHAPE##_GROUPS, GF_BOX_##SHAPE##_RUN, AGAIN>>(a, shared)
 #else
-#define GF_BOX_WALK(T, GROUPS, a, shared) static_cast<void>(shared)
+#define GF_BOX_WALK(T, SHAPE, AGAIN, a, shared) static_cast<void>(shared)
 #endif
-#define GF_BOX_WALK_KERNEL(name, T, SHAPE)                                                         \
+#define GF_BOX_WALK_KERNEL(name, T, SHAPE, AGAIN)                                                  \
     GF_KERNEL_BOUNDS(GF_BOX_##SHAPE##_THREADS, 2, gf_box_walk_##name, gf_boxwalk_args, a)          \
     {                                                                                              \
         GF_SHARED(unsigned char, shared);                                                          \
-        GF_BOX_WALK(T, GF_BOX_##SHAPE##_GROUPS, a, shared);                                        \
+        GF_BOX_WALK(T, SHAPE, AGAIN, a, shared);                                                   \
     }
-GF_BOX_WALK_KERNEL(u8, unsigned char, WALK)
-GF_BOX_WALK_KERNEL(u8_narrow, unsigned char, NARROW)
-GF_BOX_WALK_KERNEL(u16, unsigned short, WALK)
+GF_BOX_WALK_KERNEL(u8, unsigned char, WALK, false)
+GF_BOX_WALK_KERNEL(u8_narrow, unsigned char, NARROW, false)
+GF_BOX_WALK_KERNEL(u8_again, unsigned char, AGAIN, true)
+GF_BOX_WALK_KERNEL(u16, unsigned short, WALK, false)
+GF_BOX_WALK_KERNEL(u16_again, unsigned short, AGAIN, true)
 
 /* ---- any pixels and larger windows: columns ------------------------------------------------- */
 

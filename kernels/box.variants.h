@@ -10,7 +10,7 @@ enum { GF_BOX_STEP = 8 };
  * windows, so that sums of u8 columns fit 15 bits, those of windows 22 bits; steps whose rows are
  * under way. A list of columns that the source has not: bytes, and an entry's half for the border's
  * value. NARROW: the same of gf_box_walk_u8_narrow, of whose blocks two have room for the rows of
- * longer windows. */
+ * longer windows. AGAIN: of gf_box_walk_PIXEL_again, which reads rows again when they leave. */
 enum {
     GF_BOX_WALK_GROUPS = 152,
     GF_BOX_WALK_THREADS = 480,
@@ -18,7 +18,12 @@ enum {
     GF_BOX_WALK_BYTES = 1184,
     GF_BOX_NARROW_GROUPS = 80,
     GF_BOX_NARROW_THREADS = 256,
+    GF_BOX_NARROW_RUN = 32,
     GF_BOX_NARROW_BYTES = 608,
+    GF_BOX_AGAIN_GROUPS = 192,
+    GF_BOX_AGAIN_THREADS = 384,
+    GF_BOX_AGAIN_RUN = 64,
+    GF_BOX_AGAIN_BYTES = 8 * GF_BOX_AGAIN_GROUPS,
     GF_BOX_LONGEST = 128,
     GF_BOX_AHEAD = 2,
     GF_BOX_LIST_BYTES = 4 * 256,
@@ -30,19 +35,14 @@ enum {
 #define GF_BOX_RING_PITCH(GROUPS) (8 * (GROUPS))
 #define GF_BOX_PITCH_OF_SUMS(GROUPS) (16 * ((GROUPS) + 7) / 128 * 128 + 16)
 
-/* Rows of a ring: those of a window of KH rows and those under way; or the latter only, where there
- * is a second one for rows that leave. How many rows it or both have. Results of a warp, of pixels
- * of so many BYTES. Shared memory. */
+/* Rows of a ring: those of a window of KH rows and those under way. Results of a warp, RUN of a
+ * thread, of pixels of so many BYTES. Shared memory. */
 #define GF_BOX_RING_ROWS(KH)                                                                       \
     (((KH) + GF_BOX_STEP * (GF_BOX_AHEAD + 1) - 1) / GF_BOX_STEP * GF_BOX_STEP)
-enum { GF_BOX_FEW_ROWS = GF_BOX_STEP * (GF_BOX_AHEAD + 1) };
-#define GF_BOX_ROWS_OF_BOTH(ROWS, KH)                                                              \
-    (((ROWS) >= (KH) + GF_BOX_STEP * GF_BOX_AHEAD ? 1 : 2) * (ROWS))
-#define GF_BOX_WARP_RESULTS(BYTES) (GF_BOX_STEP * (4 * GF_BOX_WALK_RUN * (BYTES) + 16))
-#define GF_BOX_WALK_SHARED(GROUPS, ROWS, KH, WARPS, BYTES)                                         \
+#define GF_BOX_WARP_RESULTS(RUN, BYTES) (GF_BOX_STEP * (4 * (RUN) * (BYTES) + 16))
+#define GF_BOX_WALK_SHARED(GROUPS, RUN, ROWS, WARPS, BYTES)                                        \
     (GF_BOX_LIST_BYTES + 2 * GF_BOX_STEP * GF_BOX_PITCH_OF_SUMS(GROUPS) +                          \
-     GF_BOX_ROWS_OF_BOTH(ROWS, KH) * GF_BOX_RING_PITCH(GROUPS) +                                   \
-     (WARPS)*GF_BOX_WARP_RESULTS(BYTES))
+     (ROWS)*GF_BOX_RING_PITCH(GROUPS) + (WARPS)*GF_BOX_WARP_RESULTS(RUN, BYTES))
 
 /* gf_box_PIXEL: threads of a block, which has four neighbouring columns for each; a warp makes a
  * row of a step; results that a lane makes in a row, an odd number, so that what the lanes read

@@ -17,17 +17,19 @@ typedef struct box_any {
     gf_box_args args;
 } box_any;
 
-/* A walking kernel: groups of 8 bytes of columns of its blocks, most bytes of a row's results, and
- * threads that a multiprocessor has registers for. */
+/* A walking kernel: groups of 8 bytes of columns of its blocks, results of a row that a thread
+ * makes, most bytes of a row's results, and threads that a multiprocessor has registers for. */
 typedef struct walk_shape {
     const char *suffix; /* of the kernel's name, behind the pixel's */
-    int groups, bytes, threads;
+    int groups, run, bytes, threads;
 } walk_shape;
 
-static const walk_shape WIDE = { "", GF_BOX_WALK_GROUPS, GF_BOX_WALK_BYTES,
+static const walk_shape WIDE = { "", GF_BOX_WALK_GROUPS, GF_BOX_WALK_RUN, GF_BOX_WALK_BYTES,
                                  2 * GF_BOX_WALK_THREADS };
-static const walk_shape NARROW = { "_narrow", GF_BOX_NARROW_GROUPS, GF_BOX_NARROW_BYTES,
-                                   3 * GF_BOX_NARROW_THREADS };
+static const walk_shape NARROW = { "_narrow", GF_BOX_NARROW_GROUPS, GF_BOX_NARROW_RUN,
+                                   GF_BOX_NARROW_BYTES, 3 * GF_BOX_NARROW_THREADS };
+static const walk_shape AGAIN = { "_again", GF_BOX_AGAIN_GROUPS, GF_BOX_AGAIN_RUN,
+                                  GF_BOX_AGAIN_BYTES, 2 * GF_BOX_AGAIN_THREADS };
 
 typedef struct box_walk {
     const walk_shape *shape;
@@ -222,59 +224,68 @@ static int blocks_at_a_time(const gfi_request *request, const box_walk *walk)
 /* Strips of at most so many bytes of results a row, all alike. */
 static void share_columns(const gfi_request *request, int most_bytes, box_walk *to)
 {
-    enum { WARP = 32, RUN = GF_BOX_WALK_RUN };
-    const int groups = to->shape->groups;
+    enum { WARP = 32 };
+    const int groups = to->shape->groups, run = to->shape->run;
     gf_boxwalk_args *a = &to->args;
     const int bytes = (int)gf_pixel_bytes(request->in.pixel), group = group_of(request);
     const int widest = groups * group - a->left - a->kw;
-    const int most = (most_bytes / bytes < widest ? most_bytes / bytes : widest) / RUN;
-    const int runs = gfi_divide_up(request->out.width, RUN);
+    const int most = (most_bytes / bytes < widest ? most_bytes / bytes : widest) / run;
+    const int runs = gfi_divide_up(request->out.width, run);
     a->strips = gfi_divide_up(runs, most);
-    a->step = gfi_divide_up(runs, a->strips) * RUN;
+    a->step = gfi_divide_up(runs, a->strips) * run;
     const int columns = a->left + a->step + a->kw - 1;
     a->walkers = gfi_divide_up(columns, WARP * group) * WARP;
-    const int warps = gfi_divide_up(a->step / RUN * GF_BOX_STEP, WARP);
+    const int warps = gfi_divide_up(a->step / run * GF_BOX_STEP, WARP);
     to->config = (gfi_launch_config){
         .block = { (unsigned)(a->walkers + WARP * warps), 1, 1 },
-        .shared_bytes = (size_t)GF_BOX_WALK_SHARED(groups, a->ring_rows, a->kh, warps, bytes),
+        .shared_bytes = (size_t)GF_BOX_WALK_SHARED(groups, run, a->ring_rows, warps, bytes),
     };
 }
 
 /* Strips, narrower ones where blocks could not have the shared memory. */
 static bool shape_columns(const gfi_request *request, box_walk *to)
 {
-    enum { LEAST_BYTES = 4 * GF_BOX_WALK_RUN };
+    const int least = 4 * to->shape->run;
     const size_t shared = gfi_window_chip(request).shared_bytes_block;
     int most = to->shape->bytes;
     share_columns(request, most, to);
-    while (to->config.shared_bytes > shared && most > LEAST_BYTES)
-        share_columns(request, most /= 2, to);
+    while (to->config.shared_bytes > shared && most > least) share_columns(request, most /= 2, to);
     return to->config.shared_bytes <= shared;
 }
 
-/* Whether two blocks of a shape have room for the rows of a window. */
-static bool keeps_rows(const gfi_request *request, const walk_shape *shape, box_walk *to)
-{
-    to->shape = shape;
-    to->args.ring_rows = GF_BOX_RING_ROWS(to->args.kh);
-    return shape_columns(request, to) && blocks_at_a_time(request, to) >= 2;
-}
-
-/* A window's rows are kept where there is room for them. */
-static bool shape_walk(const gfi_request *request, box_walk *to)
+/* Strips' segments. */
+static void share_rows(const gfi_request *request, box_walk *to)
 {
     gf_boxwalk_args *a = &to->args;
-    if (!walks(request, a)) return false;
-    if (!keeps_rows(request, &WIDE, to) &&
-        !(request->in.pixel == GF_PIXEL_U8 && keeps_rows(request, &NARROW, to))) {
-        to->shape = &WIDE;
-        a->ring_rows = GF_BOX_FEW_ROWS;
-        if (!shape_columns(request, to)) return false;
-    }
     const int64_t blocks = blocks_at_a_time(request, to);
     a->rows = segment_rows(request, a->strips, gfi_window_chip(request).multiprocessors * blocks);
     const int segments = a->strips * gfi_divide_up(request->out.height, a->rows);
     to->config.grid[0] = (unsigned)segments, to->config.grid[1] = to->config.grid[2] = 1;
+}
+
+/* A shape whose blocks keep a window's rows, if two have room for them. */
+static bool keeps_rows(const gfi_request *request, const walk_shape *shape, box_walk *to)
+{
+    to->shape = shape;
+    to->args.ring_rows = GF_BOX_RING_ROWS(to->args.kh);
+    if (!shape_columns(request, to) || blocks_at_a_time(request, to) < 2) return false;
+    share_rows(request, to);
+    return true;
+}
+
+/* Rows are kept where there is room for them, else read again. In small images, whose segments are
+ * shorter than a window, narrow strips that keep them are faster. */
+static bool shape_walk(const gfi_request *request, box_walk *to)
+{
+    if (!walks(request, &to->args)) return false;
+    if (keeps_rows(request, &WIDE, to)) return true;
+    to->shape = &AGAIN, to->args.ring_rows = 0;
+    if (!shape_columns(request, to)) return false;
+    share_rows(request, to);
+    box_walk narrow = *to;
+    if (request->in.pixel == GF_PIXEL_U8 && to->args.rows < to->args.kh &&
+        keeps_rows(request, &NARROW, &narrow))
+        *to = narrow;
     return true;
 }
 
@@ -292,19 +303,17 @@ static double segments_ns(const gfi_request *request, double columns, int rows, 
     return LAUNCH_NS + (work_ns > alone_ns ? work_ns : alone_ns);
 }
 
-/* 2026-11-30, H200, 8192^2: u8 15 31 0.052 0.062 ms, 64 101 0.083 0.094 where rows are read again,
- * 45 101 0.069 0.089 where narrow strips keep them, u16 15 31 101 0.092 0.108 0.173 ms; 1024^2 u8
- * 31 0.014 ms. A window's columns are added up once for a run of results. */
+/* 2026-12-01, H200, 8192^2: u8 15 31 0.054 0.062 ms, u16 0.101 0.121 ms; rows read again: u8 45 65
+ * 101 127 0.062 0.064 0.074 0.077, u16 65 101 0.136 0.149 ms; narrow strips: u8 45 101 0.069 0.089
+ * ms; 1024^2 u8 31 0.014 ms. A window's columns are added up once for a run of results. */
 static double walk_ns(const gfi_request *request, const box_walk *walk)
 {
     const gf_boxwalk_args *a = &walk->args;
     const bool bytes = request->in.pixel == GF_PIXEL_U8;
     const double columns = (double)a->walkers * group_of(request) * a->strips, kw = a->kw;
     double pixel_ns = bytes ? 0.515e-3 + 6.6e-6 * kw : 0.86e-3 + 10.6e-6 * kw;
-    if (walk->shape == &NARROW)
-        pixel_ns = 0.533e-3 + 2.24e-6 * kw;
-    else if (a->ring_rows == GF_BOX_FEW_ROWS)
-        pixel_ns = bytes ? 0.71e-3 + 1.8e-6 * kw : 1.28e-3 + 3.6e-6 * kw;
+    if (walk->shape == &NARROW) pixel_ns = 0.533e-3 + 2.24e-6 * kw;
+    if (walk->shape == &AGAIN) pixel_ns = bytes ? 0.72e-3 : 1.53e-3;
     return segments_ns(request, columns, a->rows, 0.5 * a->kh, pixel_ns, 4500, 140);
 }
 
