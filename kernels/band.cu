@@ -430,7 +430,9 @@ GF_DEVICE void gf_band_block(const gf_band_args &a, unsigned char *shared)
     enum { N = G ? G * GF_BAND_PRODUCTS(W) : 1 };
     const int most_columns = GF_BAND_WIDTH, most_rows = GF_BAND_HEIGHT;
     const int block = static_cast<int>(blockIdx.x), groups = G ? G : a.groups;
-    const int x = block % a.tiles_x * GF_BAND_WIDTH, y = block / a.tiles_x * GF_BAND_HEIGHT;
+    const int x = block % a.tiles_x * GF_BAND_WIDTH;
+    /* A last tile in part would store pixel by pixel: it begins higher and makes rows again. */
+    const int y = min(block / a.tiles_x * GF_BAND_HEIGHT, max(a.dst.height - most_rows, 0));
     const int columns = min(most_columns, a.dst.width - x), rows = min(most_rows, a.dst.height - y);
     const int cells = (columns + GF_BAND_ACROSS - 1) / GF_BAND_ACROSS;
     const uint4 *const weights = static_cast<const uint4 *>(a.taps) + threadIdx.x % 32;
