@@ -195,14 +195,18 @@ template <class T, class Shape> struct gf_box_walker {
     int folds;
 
     /* Segments whose rows are read again are walked in pairs, up and down from where they meet, so
-     * that both find the first windows' rows in the second-level cache. */
+     * that both find the first windows' rows in the second-level cache; one that is left, down. */
     GF_DEVICE gf_box_walker(const gf_boxwalk_args &a_, unsigned char *shared) : a(a_)
     {
         const int strip = static_cast<int>(blockIdx.x) % a.strips;
         const int segment = static_cast<int>(blockIdx.x) / a.strips;
         x = strip * a.step, width = min(a.step, a.dst.width - x);
-        y = segment * a.rows, rows = min(a.rows, a.dst.height - y);
-        by = Shape::AGAIN && segment % 2 == 0 ? -1 : 1;
+        const int segments = static_cast<int>(gridDim.x) / a.strips;
+        /* rows outside take longer: the first segment and the last one are shorter than others */
+        const int spare = Shape::AGAIN ? segments * a.rows - a.dst.height : 0;
+        const int end = min((segment + 1) * a.rows - spare / 2, a.dst.height);
+        y = max(segment * a.rows - spare / 2, 0), rows = end - y;
+        by = Shape::AGAIN && segment % 2 == 0 && segment + 1 < segments ? -1 : 1;
         if (by < 0) y += rows - 1;
         first = x - a.ax - a.left, used = a.left + width + a.kw - 1;
         list = reinterpret_cast<unsigned *>(shared);

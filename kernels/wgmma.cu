@@ -605,11 +605,11 @@ GF_DEVICE void gf_wgmma_walk(const gf_wgmma_args &a, gf_wgmma_place &place, unsi
 template <class T, int K, int I, int SUMS, int GROUPS, bool OWN>
 GF_DEVICE void gf_wgmma_block(const gf_wgmma_args &a, unsigned char *shared)
 {
-    enum { SIDES = sizeof(T) == 1 ? GF_WGMMA_LONG : SUMS };
+    const int side_sums = sizeof(T) == 1 ? GF_WGMMA_LONG : SUMS;
     typedef gf_wgmma_shape<T, K, I, SUMS, GF_WGMMA_KEPT(K, SUMS), GROUPS, OWN> S;
     /* those of all digits, or of none, as those of the others */
-    enum { KEPT = GF_WGMMA_KEPT(K, SUMS) > 0 ? GF_WGMMA_KEPT(K, SIDES) : 0 };
-    typedef gf_wgmma_shape<T, K, I, SIDES, KEPT, GROUPS, OWN> side;
+    const int side_kept = GF_WGMMA_KEPT(K, SUMS) > 0 ? GF_WGMMA_KEPT(K, side_sums) : 0;
+    typedef gf_wgmma_shape<T, K, I, side_sums, side_kept, GROUPS, OWN> side;
     gf_wgmma_place place = gf_wgmma_find<S>(a);
     const int first = place.x - a.lead;
     const bool whole = ((reinterpret_cast<long long>(a.dst.data) | a.dst.pitch) & 15) == 0;
