@@ -58,7 +58,7 @@ export CK_FORK=no # a forked child cannot use the parent's CUDA
 quick=
 [ "$budget" -ge 300 ] || quick=--quick # fewer corner cases
 stage golden $(($(share 5) + 40)) "$build/tests/golden/test_golden" tests/golden "$out/failures"
-stage plan $(($(share 5) + 100)) "$build/tests/unit/test_plan"
+stage plan $(($(share 5) + 160)) "$build/tests/unit/test_plan"
 # shellcheck disable=SC2086 # a word or nothing
 stage gfcheck $(($(share 20) + 90)) "$gfcheck" --backend cuda $quick --budget "$(share 20)"
 # shellcheck disable=SC2086
