@@ -19,7 +19,8 @@ static const char usage[] =
     "  --impl NAME        one implementation only\n"
     "  --backend NAME     auto, cpu or cuda (default: auto, all that this machine has)\n"
     "  --case TEXT        one case, as a failure prints it\n"
-    "  --case-ms MS       shrink images until the reference takes no longer (default: 50)\n"
+    "  --case-ms MS       shrink images until the reference takes no longer (default: 50;\n"
+    "                     with --case: no limit)\n"
     "  --quick            fewer corner cases; with --bench fewer pixel types\n"
     "  --draws            random draws only, no corner cases\n"
     "  --list             list filters, implementations and parameter sets\n"
@@ -92,7 +93,7 @@ static bool set_flag(gfc_options *o, const char *key)
 
 static bool read_options(int argc, char **argv, gfc_options *o)
 {
-    *o = (gfc_options){ .seed = 1, .budget_s = NAN, .case_ms = 50 };
+    *o = (gfc_options){ .seed = 1, .budget_s = NAN, .case_ms = NAN };
     for (int i = 1; i < argc; i++) {
         if (set_flag(o, argv[i])) continue;
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
@@ -105,6 +106,8 @@ static bool read_options(int argc, char **argv, gfc_options *o)
         }
         i++;
     }
+    /* a case that failed whole must not pass because it is run smaller */
+    if (isnan(o->case_ms)) o->case_ms = o->one_case ? INFINITY : 50;
     return true;
 }
 
